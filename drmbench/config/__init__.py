@@ -1,0 +1,1 @@
+"""The experiment files: schema, loading and errors."""

