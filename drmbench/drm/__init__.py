@@ -1,0 +1,1 @@
+"""The Discriminative Ridge Machine: systems, solvers, leave-one-out, estimators."""

@@ -1,0 +1,219 @@
+"""Engines: a training set, a penalty and a solver, ready for blocks of test samples.
+
+An engine takes test samples as *inputs*: rows of kernel values against the training
+samples (:class:`KernelEngine`) or rows of features (:class:`FeatureEngine`,
+:class:`ExactEngine`). The estimators turn data into inputs and cut them into batches.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from drmbench.drm.closed_form import ClosedForm
+from drmbench.drm.decision import dissimilarities, factored_dissimilarities
+from drmbench.drm.iterative import (
+    AcceleratedGradient,
+    AcceleratedProximal,
+    GradientDescent,
+    ProximalPoint,
+    Solver,
+    Step,
+)
+from drmbench.drm.linear import ClassSums, LinearModel
+from drmbench.drm.linear_iterates import (
+    APGIterates,
+    Iterates,
+    MatrixIterates,
+    PPAIterates,
+)
+from drmbench.drm.partition import Array, ClassPartition
+from drmbench.drm.penalties import Penalty, Ridge
+from drmbench.drm.problem import DIRECT, Problem, Solution, StoppingRule
+from drmbench.drm.system import (
+    DenseSystem,
+    FactoredSystem,
+    System,
+    largest_eigenvalue_bound,
+)
+
+
+class Engine(Protocol):
+    """What the estimators ask of an engine."""
+
+    #: Whether a call handles any number of test samples in bounded memory by itself.
+    batches_itself: bool
+
+    def dissimilarities(self, inputs: Any) -> Array:
+        """Return δ, (m, g), for m rows of inputs."""
+        ...
+
+    def solve(self, inputs: Any) -> Solution:
+        """Return the representations (rows in class order) and how they were found."""
+        ...
+
+    def class_means(self) -> Array:
+        """Return the mean input of every class, (g, …), as typical test samples."""
+        ...
+
+
+def make_iterative(
+    name: str, system: System, penalty: Penalty, rule: StoppingRule, step: Step
+) -> Solver:
+    """Return the iterative solver called `name` for a system and a penalty."""
+    if name == "gd":
+        return GradientDescent(rule)
+    if name == "apg" and step == "backtracking":
+        c = 1.0  # where the search starts; no eigenvalue is needed
+    else:
+        c = largest_eigenvalue_bound(system)
+    if name == "ppa":
+        return ProximalPoint(rule, c)
+    if isinstance(penalty, Ridge):
+        return AcceleratedGradient(rule, c, step)
+    return AcceleratedProximal(rule, c, step)
+
+
+class KernelEngine:
+    """Works on kernel values, with the closed form or an iterative solver."""
+
+    batches_itself = False
+
+    def __init__(self, system: DenseSystem, penalty: Penalty, solver: Solver) -> None:
+        self._system = system
+        self._penalty = penalty
+        self._solver = solver
+
+    @classmethod
+    def closed_form(cls, system: DenseSystem, penalty: Ridge) -> KernelEngine:
+        """Factorise once; warn when the system is ill-conditioned."""
+        solver = ClosedForm(system, penalty.beta)
+        solver.warn_if_ill_conditioned()
+        return cls(system, penalty, solver)
+
+    def solve(self, inputs: Array) -> Solution:
+        """Return the representations of test samples given by kernel values, (m, n)."""
+        return self._solver.solve(Problem(self._system, inputs.T, self._penalty))
+
+    def dissimilarities(self, inputs: Array) -> Array:
+        """Return δ, (m, g)."""
+        return dissimilarities(self._system, self.solve(inputs).W, inputs.T)
+
+    def class_means(self) -> Array:
+        """Return each class's mean row of K."""
+        partition = self._system.partition
+        means: Array = partition.class_sums(self._system.K) / partition.counts[:, None]
+        return means
+
+
+class FeatureEngine:
+    """Works on features with an iterative solver; never forms a kernel matrix."""
+
+    def __init__(
+        self,
+        system: FactoredSystem,
+        penalty: Penalty,
+        solver: Solver,
+        iterates: MatrixIterates | None = None,
+    ) -> None:
+        self._system = system
+        self._penalty = penalty
+        self._solver = solver
+        self._iterates = iterates
+        self.batches_itself = iterates is not None
+
+    def solve(self, inputs: Any) -> Solution:
+        """Return the representations of test samples given by features, (m, p)."""
+        k = self._system.F @ inputs.T
+        if hasattr(k, "toarray"):
+            k = k.toarray()
+        k = np.ascontiguousarray(k)
+        return self._solver.solve(Problem(self._system, k, self._penalty))
+
+    def dissimilarities(self, inputs: Any) -> Array:
+        """Return δ, (m, g); for PPA and fixed-step APG without iterating per sample."""
+        if self._iterates is not None:
+            return self._iterates.dissimilarities(inputs)[0]
+        W = self.solve(inputs).W
+        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
+        return factored_dissimilarities(self._system, W, dense)
+
+    def class_means(self) -> Array:
+        """Return each class's mean features."""
+        return feature_means(self._system)
+
+
+class ExactEngine:
+    """The exact linear solver on features (math note, section 5)."""
+
+    batches_itself = True
+
+    def __init__(self, system: FactoredSystem, beta: float) -> None:
+        partition = system.partition
+        self._system = system
+        self._beta = beta
+        sums = ClassSums.of(
+            system.F, partition.codes, partition.n_classes, system.alpha, beta
+        )
+        self._model = LinearModel.of(sums, system.alpha)
+
+    def dissimilarities(self, inputs: Any) -> Array:
+        """Return δ, (m, g)."""
+        return self._model.dissimilarities(inputs)
+
+    def solve(self, inputs: Any) -> Solution:
+        """Return the representations: ``w_c = D_c⁻¹A_cᵀ(x - u + (α/n_c)u_c)``."""
+        system = self._system
+        X = inputs.toarray() if hasattr(inputs, "toarray") else inputs
+        vectors = self._model.U @ X.T
+        residual = X.T - vectors.sum(axis=0)
+        W = np.empty((system.partition.n_samples, X.shape[0]))
+        for code, block in enumerate(system.partition.blocks):
+            share = system.alpha / system.partition.counts[code]
+            W[block] = system.F[block] @ (residual + share * vectors[code])
+        W /= (system.alpha * system.diagonal + self._beta)[:, None]
+        columns = np.arange(X.shape[0])
+        problem = Problem(system, np.asarray(system.F @ X.T), Ridge(self._beta))
+        objective = problem.objective(W, system.product(W), columns)
+        ones = np.ones(columns.size, dtype=np.int64)
+        return Solution(W, ones, objective[None, :], (DIRECT,) * columns.size)
+
+    def class_means(self) -> Array:
+        """Return each class's mean features."""
+        return feature_means(self._system)
+
+
+def feature_means(system: FactoredSystem) -> Array:
+    """Return each class's mean features, (g, p)."""
+    partition: ClassPartition = system.partition
+    means = [np.asarray(system.F[b].mean(axis=0)).ravel() for b in partition.blocks]
+    return np.stack(means)
+
+
+def make_feature_engine(
+    name: str, system: FactoredSystem, penalty: Penalty, rule: StoppingRule, step: Step
+) -> Engine:
+    """Return the engine for features and the solver called `name`."""
+    if name == "exact":
+        if not isinstance(penalty, Ridge):
+            raise ValueError("solver='exact' is for penalty='ridge' only")
+        return ExactEngine(system, penalty.beta)
+    solver = make_iterative(name, system, penalty, rule, step)
+    iterates = None
+    if isinstance(penalty, Ridge) and isinstance(system.F, np.ndarray):
+        iterates = _matrix_iterates(name, system, penalty.beta, rule, step)
+    return FeatureEngine(system, penalty, solver, iterates)
+
+
+def _matrix_iterates(
+    name: str, system: FactoredSystem, beta: float, rule: StoppingRule, step: Step
+) -> MatrixIterates | None:
+    """Return the shortcut of the algorithms that are linear in the test sample."""
+    if name == "ppa":
+        steps: Iterates = PPAIterates(system, beta, largest_eigenvalue_bound(system))
+    elif name == "apg" and step == "fixed":
+        steps = APGIterates(system, beta, largest_eigenvalue_bound(system))
+    else:
+        return None
+    return MatrixIterates(system, steps, rule)

@@ -1,0 +1,222 @@
+"""Kernel matrices, and the products that every kernel of a grid derives from.
+
+The paper's kernels are linear ``x·y``, polynomial ``(x·y + 1)^d`` and rbf
+``exp(-γ‖x - y‖²)``. All follow from inner products and squared distances, so
+:class:`Products` computes those once for a whole grid.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.drm.errors import IllConditionedError
+
+Array = NDArray[np.float64]
+Width = Literal["sigma", "variance"]
+
+
+def gamma_from_width(value: float, width: Width = "sigma") -> float:
+    """Return γ for the paper's "variance parameter" under one of its readings.
+
+    Parameters
+    ----------
+    value : float
+        The grid value.
+    width : {"sigma", "variance"}
+        Whether the value is σ in ``exp(-d²/(2σ²))`` or s in ``exp(-d²/(2s))``.
+
+    Examples
+    --------
+    >>> gamma_from_width(10.0), gamma_from_width(10.0, "variance")
+    (0.005, 0.05)
+    """
+    if width == "sigma":
+        return 1.0 / (2.0 * value * value)
+    if width == "variance":
+        return 1.0 / (2.0 * value)
+    raise ValueError(f"width must be 'sigma' or 'variance', got {width!r}")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with all its parameters fixed.
+
+    Attributes
+    ----------
+    name : {"linear", "poly", "rbf"}
+        Which kernel.
+    gamma : float
+        Width of the rbf kernel; unused by the others.
+    degree : float
+        Degree of the polynomial kernel; unused by the others.
+    coef0 : float
+        Constant of the polynomial kernel; unused by the others.
+    """
+
+    name: Literal["linear", "poly", "rbf"]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 1.0
+
+    @property
+    def complexity(self) -> tuple[int, float]:
+        """Sort key, simpler first: linear, then low degrees, then wide rbf kernels."""
+        if self.name == "linear":
+            return (0, 0.0)
+        if self.name == "poly":
+            return (1, float(self.degree))
+        return (2, self.gamma)
+
+
+class Products:
+    """Inner products and squared distances between two sets of samples.
+
+    Parameters
+    ----------
+    X, Y : ndarray of shape (n, p) and (m, p)
+        Samples in rows; ``Y=None`` means ``Y = X``.
+    """
+
+    def __init__(self, X: Array, Y: Array | None = None) -> None:
+        self._X = X
+        self._Y = Y
+
+    @cached_property
+    def inner(self) -> Array:
+        """``x·y`` for every pair, (n, m)."""
+        return _inner(self._X, self._X if self._Y is None else self._Y)
+
+    @cached_property
+    def squared_distances(self) -> Array:
+        """``‖x - y‖²`` for every pair, (n, m).
+
+        Distances do not change when everything is shifted, so the samples are centred
+        first: the cancellation in ``x·x + y·y - 2 x·y`` is then as small as it can be.
+        """
+        Y = self._X if self._Y is None else self._Y
+        centre = Y.mean(axis=0)
+        left = self._X - centre
+        right = left if self._Y is None else Y - centre
+        distances = _inner(left, right)
+        distances *= -2.0
+        distances += np.einsum("ij,ij->i", left, left)[:, None]
+        distances += np.einsum("ij,ij->i", right, right)[None, :]
+        np.maximum(distances, 0.0, out=distances)
+        if self._Y is None:
+            np.fill_diagonal(distances, 0.0)
+        return distances
+
+    def gram(self, kernel: Kernel) -> Array:
+        """Return the kernel matrix, or raise if it is not finite.
+
+        Raises
+        ------
+        IllConditionedError
+            If the kernel overflows, as a high polynomial degree on unscaled data does.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = self._raw_gram(kernel)
+        if not np.isfinite(K).all():
+            raise IllConditionedError(
+                f"the {kernel.name} kernel{_parameters(kernel)} overflows on this data;"
+                " scale the features (for example by their largest absolute value) or"
+                " use a lower degree"
+            )
+        return K
+
+    def _raw_gram(self, kernel: Kernel) -> Array:
+        if kernel.name == "linear":
+            return self.inner.copy()
+        if kernel.name == "poly":
+            powers: Array = (self.inner + kernel.coef0) ** kernel.degree
+            return powers
+        return np.exp(-kernel.gamma * self.squared_distances)
+
+
+def _parameters(kernel: Kernel) -> str:
+    if kernel.name == "poly":
+        return f" of degree {kernel.degree:g}"
+    return ""
+
+
+def _inner(X: Any, Y: Any) -> Array:
+    product = X @ Y.T
+    if hasattr(product, "toarray"):
+        product = product.toarray()
+    return np.asarray(product, dtype=np.float64)
+
+
+def gram(X: Any, Y: Any | None = None, *, kernel: Kernel) -> Array:
+    """Return the kernel matrix between the rows of `X` and of `Y`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), or sparse for the linear kernel
+        Samples in rows.
+    Y : like X, or None
+        Second set of samples; None means X.
+    kernel : Kernel
+        The kernel and its parameters.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> gram(X, kernel=Kernel("poly", degree=2))
+    array([[4., 4.],
+           [4., 9.]])
+    """
+    return Products(X, Y).gram(kernel)
+
+
+def resolve_gamma(gamma: float | str | None, X: Any) -> float:
+    """Turn scikit-learn's spellings of the rbf width into a number.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or None
+        None means ``1 / p``; "scale" means ``1 / (p · variance of X)``.
+    X : array-like of shape (n, p)
+        The training data.
+    """
+    if gamma is None:
+        return 1.0 / float(X.shape[1])
+    if gamma == "scale":
+        variance = float(np.var(X))
+        return 1.0 / (float(X.shape[1]) * variance) if variance > 0 else 1.0
+    if isinstance(gamma, str):
+        raise ValueError(f"gamma must be a positive number, 'scale' or None: {gamma!r}")
+    return float(gamma)
+
+
+def gram_of_callable(function: Any, X: Any, Y: Any) -> Array:
+    """Evaluate a user's kernel function and check what it returns."""
+    K = np.asarray(function(X, Y), dtype=np.float64)
+    if K.shape != (X.shape[0], Y.shape[0]):
+        raise ValueError(
+            f"the kernel function returned shape {K.shape}; expected"
+            f" {(X.shape[0], Y.shape[0])}"
+        )
+    if not np.isfinite(K).all():
+        raise IllConditionedError("the kernel function returned NaN or infinity")
+    return K
+
+
+def check_symmetric(K: Array) -> None:
+    """Refuse a training kernel matrix that is not square and symmetric."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            "Precomputed matrix must be a square matrix. Input is a "
+            f"{K.shape[0]}x{K.shape[1]} matrix."
+        )
+    if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10 * np.abs(K).max()):
+        warnings.warn(
+            "the precomputed training kernel matrix is not symmetric; its symmetric"
+            " part is used",
+            stacklevel=3,
+        )

@@ -1,0 +1,91 @@
+"""Samples sorted by class, so that every class is one contiguous block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPartition:
+    """Which samples belong to which class.
+
+    All algorithms of this package work on samples in class order: class 0 first, and
+    within a class as the samples came. ``X[partition.order]`` brings them there.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (g,)
+        The class labels, sorted.
+    order : ndarray of shape (n,)
+        Sample numbers in class order.
+    counts : ndarray of shape (g,)
+        Samples in each class.
+
+    Examples
+    --------
+    >>> partition = ClassPartition.of(np.array(["b", "a", "b"]))
+    >>> partition.order.tolist(), partition.counts.tolist()
+    ([1, 0, 2], [1, 2])
+    """
+
+    classes: NDArray[Any]
+    order: NDArray[np.intp]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, y: NDArray[Any]) -> ClassPartition:
+        """Partition samples by their labels."""
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        order = np.argsort(codes, kind="stable")
+        return cls(classes, order, counts.astype(np.int64))
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples n."""
+        return int(self.order.size)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes g."""
+        return int(self.counts.size)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """First position of each class in class order."""
+        return np.concatenate(([0], np.cumsum(self.counts)[:-1]))
+
+    @cached_property
+    def blocks(self) -> tuple[slice, ...]:
+        """Each class's positions in class order."""
+        ends = self.starts + self.counts
+        return tuple(
+            slice(int(a), int(b)) for a, b in zip(self.starts, ends, strict=True)
+        )
+
+    @cached_property
+    def codes(self) -> NDArray[np.int64]:
+        """Class number of each position in class order."""
+        return np.repeat(np.arange(self.n_classes), self.counts)
+
+    @cached_property
+    def own_counts(self) -> Array:
+        """Size of the class each position belongs to."""
+        return np.repeat(self.counts.astype(np.float64), self.counts)
+
+    def class_sums(self, values: Array) -> Array:
+        """Sum the rows of each class: (n, …) → (g, …)."""
+        sums: Array = np.add.reduceat(values, self.starts, axis=0)
+        return sums
+
+    def to_sample_order(self, values: Array) -> Array:
+        """Bring rows in class order back to the order the samples came in."""
+        result = np.empty_like(values)
+        result[self.order] = values
+        return result

@@ -1,0 +1,348 @@
+"""Choosing α, β and the kernel by exact leave-one-out or any cross-validation."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from drmbench.drm.classifier import DRMClassifier, SolveTrace
+from drmbench.drm.errors import IllConditionedError
+from drmbench.drm.grid import (
+    Answer,
+    Candidate,
+    Outcome,
+    Score,
+    best_number,
+    left_out_answers,
+    results_table,
+    scored,
+    split_answers,
+)
+from drmbench.drm.kernels import Kernel, Products, check_symmetric
+from drmbench.drm.linear_loo import LinearLeaveOneOut
+from drmbench.drm.loo import nearest_class
+from drmbench.drm.partition import Array
+from drmbench.drm.validation import check_weights
+from drmbench.protocol.metrics import balanced_accuracy_score, gmean_score
+
+#: 10⁻³ … 10³: the paper's grid of α, β and the rbf width.
+DECADES = tuple(float(f"1e{exponent}") for exponent in range(-3, 4))
+#: γ = 1/(2σ²) for the paper's σ, in its order.
+PAPER_GAMMAS = tuple(1.0 / (2.0 * sigma * sigma) for sigma in DECADES)
+#: The paper's polynomial degrees.
+PAPER_DEGREES = (2, 3, 4, 5, 8, 10)
+
+
+def _accuracy(y_true: NDArray[Any], y_pred: NDArray[Any]) -> float:
+    return float(np.mean(y_true == y_pred))
+
+
+SCORES: dict[str, Score] = {
+    "accuracy": _accuracy,
+    "gmean": gmean_score,
+    "balanced_accuracy": balanced_accuracy_score,
+}
+
+
+class DRMClassifierCV(ClassifierMixin, BaseEstimator):
+    """Discriminative Ridge Machine that chooses its parameters itself.
+
+    With ``cv="loo"`` every point of the grid is scored by its exact leave-one-out
+    predictions, at the cost of about three factorisations instead of n.
+
+    Parameters
+    ----------
+    alphas, betas : sequence of float, default=(0.001, …, 1000)
+        The weights to try; the defaults are the paper's.
+    kernels : sequence of {"linear", "poly", "rbf"}, or "precomputed", default=("rbf",)
+        Kernels to try.
+    gammas : sequence of float, default=1/(2σ²) for σ = 0.001, …, 1000
+        Widths of the rbf kernel.
+    degrees : sequence of float, default=(2, 3, 4, 5, 8, 10)
+        Degrees of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial kernel.
+    scoring : {"accuracy", "gmean", "balanced_accuracy"} or callable, default="accuracy"
+        A callable is ``scoring(y_true, y_pred)``, higher is better.
+    cv : "loo", int or splitter, default="loo"
+        Leave-one-out scores its n predictions together; other cross-validation
+        averages the scores of the splits.
+    tie : {"regularised", "first"}, default="regularised"
+        Which of equally good candidates is taken: the one with the larger β, then the
+        larger α, then the simpler kernel (linear, lower degree, wider rbf); or the
+        first in grid order, α outermost, then the kernel parameter, then β, each as
+        given, which is what the paper did.
+    n_jobs : int or None, default=None
+        Threads over kernels and α.
+
+    Attributes
+    ----------
+    alpha_, beta_ : float
+        The chosen weights.
+    kernel_ : Kernel or None
+        The chosen kernel.
+    best_score_ : float
+        Its score.
+    best_index_ : int
+        Its row in ``cv_results_``.
+    best_estimator_ : DRMClassifier
+        Fitted to all samples with the chosen parameters.
+    loo_predictions_ : ndarray of shape (n,)
+        Leave-one-out predictions of the chosen candidate; only with ``cv="loo"``.
+    cv_results_ : dict of lists
+        One row a candidate in grid order; ``pandas.DataFrame(cv_results_)`` reads it.
+        ``status`` is "ok" or why the candidate could not be scored.
+    classes_ : ndarray of shape (g,)
+        The class labels, sorted.
+
+    See Also
+    --------
+    DRMClassifier : The estimator being tuned.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = DRMClassifierCV(alphas=[0.01, 1], betas=[0.01, 1], gammas=[0.1, 1])
+    >>> round(search.fit(X, y).best_score_, 2)
+    0.97
+    >>> search.alpha_, search.beta_, search.kernel_.gamma
+    (0.01, 0.01, 0.1)
+    """
+
+    def __init__(
+        self,
+        *,
+        alphas: Sequence[float] = DECADES,
+        betas: Sequence[float] = DECADES,
+        kernels: Sequence[str] | str = ("rbf",),
+        gammas: Sequence[float] = PAPER_GAMMAS,
+        degrees: Sequence[float] = PAPER_DEGREES,
+        coef0: float = 1.0,
+        scoring: str | Score = "accuracy",
+        cv: Any = "loo",
+        tie: str = "regularised",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alphas = alphas
+        self.betas = betas
+        self.kernels = kernels
+        self.gammas = gammas
+        self.degrees = degrees
+        self.coef0 = coef0
+        self.scoring = scoring
+        self.cv = cv
+        self.tie = tie
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed()
+        return tags
+
+    def _precomputed(self) -> bool:
+        return self.kernels in ("precomputed", ("precomputed",), ["precomputed"])
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Score every candidate and refit the best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), or (n, n) for a precomputed kernel
+            Training samples.
+        y : array-like of shape (n,)
+            Class labels of any kind.
+
+        Returns
+        -------
+        self
+        """
+        kernels, score = self._kernel_grid(), self._score()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if self.classes_.size < 2:
+            raise ValueError("y has one class only; a classifier needs two or more")
+        if self._precomputed():
+            check_symmetric(X)
+        candidates = [
+            Candidate(float(alpha), float(beta), kernel)
+            for alpha, kernel, beta in itertools.product(
+                self.alphas, kernels, self.betas
+            )
+        ]
+        for candidate in candidates:
+            check_weights(candidate.alpha, candidate.beta)
+        outcomes = self._outcomes(X, y, score)
+        self._choose(candidates, [outcomes[c] for c in candidates])
+        self.best_estimator_ = self._refit(X, y)
+        return self
+
+    def _leaves_one_out(self) -> bool:
+        return isinstance(self.cv, str) and self.cv == "loo"
+
+    def _kernel_grid(self) -> list[Kernel | None]:
+        if self._precomputed():
+            return [None]
+        names = [self.kernels] if isinstance(self.kernels, str) else list(self.kernels)
+        grid: list[Kernel | None] = []
+        for name in names:
+            if name == "linear":
+                grid.append(Kernel("linear"))
+            elif name == "poly":
+                grid += [
+                    Kernel("poly", degree=d, coef0=self.coef0) for d in self.degrees
+                ]
+            elif name == "rbf":
+                grid += [Kernel("rbf", gamma=float(gamma)) for gamma in self.gammas]
+            else:
+                raise ValueError(
+                    f"kernels must be of 'linear', 'poly', 'rbf', or 'precomputed'"
+                    f" alone; got {name!r}"
+                )
+        if not grid or not len(self.alphas) or not len(self.betas):
+            raise ValueError("the grid is empty: give alphas, betas and a kernel")
+        return grid
+
+    def _score(self) -> Score:
+        if self.tie not in ("regularised", "first"):
+            raise ValueError(f"tie must be 'regularised' or 'first', got {self.tie!r}")
+        if callable(self.scoring):
+            return self.scoring
+        if self.scoring not in SCORES:
+            raise ValueError(
+                f"scoring must be a callable or one of {sorted(SCORES)},"
+                f" got {self.scoring!r}"
+            )
+        return SCORES[self.scoring]
+
+    def _outcomes(
+        self, X: Array, y: NDArray[Any], score: Score
+    ) -> dict[Candidate, Outcome]:
+        products = None if self._precomputed() else Products(X)
+        splits = None
+        if not self._leaves_one_out():
+            splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        jobs = (
+            delayed(self._score_kernel)(X, y, products, kernel, score, splits)
+            for kernel in self._kernel_grid()
+        )
+        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+        return {key: value for part in parts for key, value in part.items()}
+
+    def _score_kernel(
+        self,
+        X: Array,
+        y: NDArray[Any],
+        products: Products | None,
+        kernel: Kernel | None,
+        score: Score,
+        splits: list[Any] | None,
+    ) -> dict[Candidate, Outcome]:
+        """Score all weights for one kernel, whose matrix is computed once."""
+        linear = kernel is not None and kernel.name == "linear"
+        if linear and splits is None and X.shape[1] < X.shape[0]:
+            return self._score_linear(X, y, kernel, score)
+        try:
+            K = X if products is None or kernel is None else products.gram(kernel)
+        except IllConditionedError as error:
+            return {
+                Candidate(float(alpha), float(beta), kernel): Outcome(
+                    failure=str(error)
+                )
+                for alpha, beta in itertools.product(self.alphas, self.betas)
+            }
+        if splits is None:
+            rows = left_out_answers(K, y, self.alphas, self.betas)
+        else:
+            rows = split_answers(K, y, self.alphas, self.betas, splits)
+        return {
+            Candidate(alpha, beta, kernel): scored(answer, y, score)
+            for alpha, beta, answer in rows
+        }
+
+    def _score_linear(
+        self, X: Array, y: NDArray[Any], kernel: Kernel | None, score: Score
+    ) -> dict[Candidate, Outcome]:
+        everyone = np.arange(y.size)
+        left_out = LinearLeaveOneOut(X, y)
+        outcomes = {}
+        for alpha, beta in itertools.product(self.alphas, self.betas):
+            answer: Answer
+            try:
+                delta = left_out.dissimilarities(alpha, beta)
+                answer = [(everyone, nearest_class(delta, self.classes_))]
+            except IllConditionedError as error:
+                answer = str(error)
+            candidate = Candidate(float(alpha), float(beta), kernel)
+            outcomes[candidate] = scored(answer, y, score)
+        return outcomes
+
+    def _choose(self, candidates: list[Candidate], outcomes: list[Outcome]) -> None:
+        means = np.array(
+            [np.mean(o.scores) if not o.failure else np.nan for o in outcomes]
+        )
+        if np.isnan(means).all():
+            raise IllConditionedError(
+                f"no candidate could be scored; the first failed because"
+                f" {outcomes[0].failure or 'its score is not a number'}"
+            )
+        self.best_index_ = best_number(candidates, means, self.tie)
+        best, outcome = candidates[self.best_index_], outcomes[self.best_index_]
+        self.alpha_, self.beta_, self.kernel_ = best.alpha, best.beta, best.kernel
+        self.best_score_ = float(means[self.best_index_])
+        if self._leaves_one_out():
+            self.loo_predictions_ = outcome.predictions
+        self.cv_results_ = results_table(candidates, outcomes, means)
+
+    def _refit(self, X: Array, y: NDArray[Any]) -> DRMClassifier:
+        settings: dict[str, Any] = {"kernel": "precomputed"}
+        if self.kernel_ is not None:
+            kernel = self.kernel_
+            settings = {"kernel": kernel.name, "coef0": self.coef0}
+            if kernel.name == "rbf":
+                settings["gamma"] = kernel.gamma
+            if kernel.name == "poly":
+                settings["degree"] = kernel.degree
+        model = DRMClassifier(alpha=self.alpha_, beta=self.beta_, **settings)
+        fitted: DRMClassifier = model.fit(X, y)
+        return fitted
+
+    def _delegate(self, X: Any) -> tuple[DRMClassifier, Any]:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self.best_estimator_, X
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample, by the chosen model."""
+        model, X = self._delegate(X)
+        return model.predict(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the chosen model's scores, see :class:`DRMClassifier`."""
+        model, X = self._delegate(X)
+        return model.decision_function(X)
+
+    def dissimilarities(self, X: Any) -> Array:
+        """Return the chosen model's δ, (m, g)."""
+        model, X = self._delegate(X)
+        return model.dissimilarities(X)
+
+    def representation(self, X: Any) -> Array:
+        """Return the chosen model's w, (m, n)."""
+        model, X = self._delegate(X)
+        return model.representation(X)
+
+    def solve_trace(self, x: Any) -> SolveTrace:
+        """Solve for one sample with the chosen model and tell how it went."""
+        check_is_fitted(self)
+        return self.best_estimator_.solve_trace(x)

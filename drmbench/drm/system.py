@@ -1,0 +1,214 @@
+"""The matrix Q = K + α(H - B) of the Discriminative Ridge Machine, in two forms.
+
+``K`` is the kernel matrix of the training samples in class order, ``H`` its diagonal
+and ``B`` block-diagonal with ``K_cc / n_c`` (the paper's within-class scatter is
+``H - B``). :class:`DenseSystem` holds K itself; :class:`FactoredSystem` holds features
+``F`` with ``K = F Fᵀ`` (linear or low-rank kernels) and never forms an n × n matrix.
+Solvers see only what both offer: products.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from drmbench.drm.partition import Array, ClassPartition
+from drmbench.drm.rows import squared_norms
+
+
+class System(Protocol):
+    """What solvers and the decision rule need of Q."""
+
+    partition: ClassPartition
+    alpha: float
+
+    @property
+    def diagonal(self) -> Array:
+        """``H``: the diagonal of K, (n,)."""
+        ...
+
+    def kernel_product(self, W: Array) -> Array:
+        """Return ``K W`` for W of shape (n, m)."""
+        ...
+
+    def block_product(self, W: Array) -> Array:
+        """Return the product with the class blocks of K alone, (n, m)."""
+        ...
+
+    def product(self, W: Array) -> Array:
+        """Return ``Q W``, (n, m)."""
+        ...
+
+    def kernel_bound(self) -> float:
+        """Return an upper bound of K's largest eigenvalue."""
+        ...
+
+
+class DenseSystem:
+    """Q from a kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of the training samples, rows and columns in class order.
+    partition : ClassPartition
+        The classes.
+    alpha : float
+        Weight α ≥ 0 of the within-class scatter.
+    """
+
+    def __init__(self, K: Array, partition: ClassPartition, alpha: float) -> None:
+        self.K = K
+        self.partition = partition
+        self.alpha = float(alpha)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """``H``: the diagonal of K."""
+        return np.ascontiguousarray(np.diagonal(self.K))
+
+    def matrix(self, beta: float = 0.0) -> Array:
+        """Return ``Q + βI`` as a new dense matrix."""
+        Q = self.K.copy()
+        if self.alpha:
+            for block, count in self._blocks():
+                Q[block, block] *= 1.0 - self.alpha / count
+        Q.flat[:: Q.shape[0] + 1] += self.alpha * self.diagonal + beta
+        return Q
+
+    @cached_property
+    def _dense(self) -> Array:
+        return self.matrix()
+
+    def kernel_product(self, W: Array) -> Array:
+        """Return ``K W``."""
+        product: Array = self.K @ W
+        return product
+
+    def block_product(self, W: Array) -> Array:
+        """Return the product with the class blocks of K alone."""
+        result = np.empty_like(W)
+        for block, _ in self._blocks():
+            np.matmul(self.K[block, block], W[block], out=result[block])
+        return result
+
+    def product(self, W: Array) -> Array:
+        """Return ``Q W``."""
+        product: Array = self._dense @ W
+        return product
+
+    def kernel_bound(self) -> float:
+        """Return ``min(trace K, ‖K‖_∞)``, the paper's bound."""
+        return float(min(self.diagonal.sum(), np.abs(self.K).sum(axis=1).max()))
+
+    def _blocks(self) -> list[tuple[slice, int]]:
+        counts = self.partition.counts.tolist()
+        return list(zip(self.partition.blocks, counts, strict=True))
+
+
+class FactoredSystem:
+    """Q from features F with K = F Fᵀ; every product costs O(np).
+
+    Parameters
+    ----------
+    F : ndarray or CSR matrix of shape (n, p)
+        Features of the training samples, rows in class order.
+    partition : ClassPartition
+        The classes.
+    alpha : float
+        Weight α ≥ 0 of the within-class scatter.
+    """
+
+    def __init__(self, F: Any, partition: ClassPartition, alpha: float) -> None:
+        self.F = F
+        self.partition = partition
+        self.alpha = float(alpha)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """``H``: the squared norms of the samples."""
+        return squared_norms(self.F)
+
+    def class_vectors(self, W: Array) -> Array:
+        """Return ``u_c = A_c w_c`` for every class and column, (g, p, m)."""
+        return np.stack([self.F[b].T @ W[b] for b in self.partition.blocks])
+
+    def kernel_product(self, W: Array) -> Array:
+        """Return ``K W`` without forming K."""
+        product: Array = self.F @ (self.F.T @ W)
+        return product
+
+    def block_product(self, W: Array) -> Array:
+        """Return the product with the class blocks of K alone."""
+        blocks = self.partition.blocks
+        return np.concatenate([self.F[b] @ (self.F[b].T @ W[b]) for b in blocks])
+
+    def product(self, W: Array) -> Array:
+        """Return ``Q W``: each class sees the total less its own share."""
+        vectors = self.class_vectors(W)
+        total = vectors.sum(axis=0)
+        result = np.empty_like(W)
+        for code, block in enumerate(self.partition.blocks):
+            share = self.alpha / self.partition.counts[code]
+            result[block] = self.F[block] @ (total - share * vectors[code])
+        result += (self.alpha * self.diagonal)[:, None] * W
+        return result
+
+    def kernel_bound(self) -> float:
+        """Return the trace of K, or the largest eigenvalue of FᵀF if p is small."""
+        if self.F.shape[1] > 2000:
+            return float(self.diagonal.sum())
+        scatter = self.F.T @ self.F
+        if sparse.issparse(scatter):
+            scatter = scatter.toarray()
+        return float(np.linalg.eigvalsh(scatter)[-1]) * (1 + 1e-12)
+
+
+def as_operator(system: System) -> LinearOperator:
+    """Wrap Q as a scipy ``LinearOperator`` (n × n)."""
+    n = system.partition.n_samples
+
+    def matmat(W: Array) -> Array:
+        return system.product(np.asarray(W, dtype=np.float64).reshape(n, -1))
+
+    return LinearOperator(
+        (n, n), matvec=lambda w: matmat(w).ravel(), matmat=matmat, dtype=np.float64
+    )
+
+
+def largest_eigenvalue_bound(system: System, *, lanczos: bool = True) -> float:
+    """Return ``c ≥ σ_max(Q)``, the constant of PPA and of fixed-step APG.
+
+    Parameters
+    ----------
+    system : System
+        The matrix Q.
+    lanczos : bool, default=True
+        Use Lanczos iterations for a tight value (raised by its own error estimate);
+        otherwise, or where Lanczos does not converge, the paper's bound
+        ``bound(K) + α max_i k_ii``.
+
+    Notes
+    -----
+    A smaller valid c means fewer iterations. B is positive semi-definite, so dropping
+    it can only enlarge Q, which makes the fallback valid.
+    """
+    crude = system.kernel_bound() + system.alpha * float(system.diagonal.max())
+    n = system.partition.n_samples
+    if not lanczos or n < 3:
+        return crude
+    # A fixed start vector keeps the result, and so every iteration count, repeatable.
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        values, vectors = eigsh(
+            as_operator(system), k=1, which="LA", v0=start, tol=1e-6, maxiter=300
+        )
+    except ArpackError:  # not converged, or a zero matrix: the crude bound is valid
+        return crude
+    residual = system.product(vectors) - values * vectors
+    tight = float(values[0] + np.linalg.norm(residual)) * (1 + 1e-6)
+    return min(crude, tight)
