@@ -1,0 +1,146 @@
+"""The fast leave-one-out against one refit a sample."""
+
+from __future__ import annotations
+
+import drm_oracles as oracle
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drmbench.drm import left_out
+from drmbench.drm.errors import IllConditionedError
+from drmbench.drm.linear_loo import LinearLeaveOneOut, linear_loo_grid
+from drmbench.drm.loo import (
+    linear_loo_dissimilarities,
+    loo_dissimilarities,
+    loo_predict,
+    nearest_class,
+)
+
+many = settings(max_examples=80, deadline=None, derandomize=True)
+
+
+@many
+@given(oracle.problems(max_classes=8), oracle.kernels, oracle.alphas, oracle.betas)
+def test_kernel_leave_one_out_equals_refits(problem, kernel, alpha, beta):
+    X, y = problem
+    K = oracle.gram(X, X, *kernel)
+    expected = oracle.left_out_dissimilarities(K, y, alpha, beta)
+    oracle.assert_close(loo_dissimilarities(K, y, alpha, beta), expected, 1e-8)
+
+
+@many
+@given(oracle.problems(max_classes=8), oracle.alphas, oracle.betas)
+def test_linear_leave_one_out_equals_refits(problem, alpha, beta):
+    X, y = problem
+    expected = oracle.left_out_dissimilarities(X @ X.T, y, alpha, beta)
+    oracle.assert_close(linear_loo_dissimilarities(X, y, alpha, beta), expected, 1e-8)
+
+
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.sampled_from([0.01, 1.0, 100.0]))
+def test_many_classes(seed, alpha):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 5)), np.arange(60) % 20
+    K = oracle.gram(X, X, "rbf", 0.2)
+    expected = oracle.left_out_dissimilarities(K, y, alpha, 0.1)
+    oracle.assert_close(loo_dissimilarities(K, y, alpha, 0.1), expected, 1e-8)
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 4), (2, 2, 2), (1, 9), (2, 8)])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 1e3])
+def test_tiny_classes_and_duplicates(counts, alpha):
+    rng = np.random.default_rng(5)
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = rng.normal(size=(len(y), 3))
+    X[-1] = X[-2]
+    K = oracle.gram(X, X, "rbf", 0.5)
+    found = loo_dissimilarities(K, y, alpha, 0.05)
+    expected = oracle.left_out_dissimilarities(K, y, alpha, 0.05)
+    oracle.assert_close(found, expected, 1e-8)
+    alone = np.array(counts)[y] == 1
+    assert np.isinf(found[alone, y[alone]]).all()
+    assert (loo_predict(K, y, alpha, 0.05)[alone] != y[alone]).all()
+
+
+@pytest.mark.parametrize("safe", [0.0, 2.0])
+def test_both_orders_of_correction_agree(monkeypatch, safe):
+    """`SAFE` above every ratio forces the slow, always definite order."""
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(25, 3)), np.arange(25) % 3
+    K = oracle.gram(X, X, "poly", 2)
+    monkeypatch.setattr(left_out, "SAFE", safe)
+    expected = oracle.left_out_dissimilarities(K, y, 0.7, 0.3)
+    oracle.assert_close(loo_dissimilarities(K, y, 0.7, 0.3), expected, 1e-9)
+
+
+def test_an_ill_conditioned_system_is_refined():
+    """One feature: every class is collinear, and α ≫ β squares the condition."""
+    rng = np.random.default_rng(222)
+    X, y = rng.normal(size=(11, 1)), np.array([0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3])
+    expected = oracle.left_out_dissimilarities(X @ X.T, y, 1e3, 1e-3)
+    oracle.assert_close(loo_dissimilarities(X @ X.T, y, 1e3, 1e-3), expected, 1e-8)
+
+
+def test_linear_fallback_to_refits(monkeypatch):
+    from drmbench.drm import linear_loo
+
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    expected = linear_loo_dissimilarities(X, y, 0.5, 0.5)
+    monkeypatch.setattr(linear_loo, "SAFE", 2.0)
+    oracle.assert_close(linear_loo_dissimilarities(X, y, 0.5, 0.5), expected, 1e-10)
+
+
+def test_linear_grid_shares_sums_and_changes_nothing():
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(50, 4)), np.arange(50) % 3
+    weights = [0.01, 0.1, 1.0]
+    left_out_once = LinearLeaveOneOut(X, y)
+    for alpha, beta, delta in linear_loo_grid(X, y, weights, weights):
+        expected = oracle.left_out_dissimilarities(X @ X.T, y, alpha, beta)
+        oracle.assert_close(delta, expected, 1e-8)
+        left_out_once.dissimilarities(alpha, beta)
+    assert len(left_out_once._unit_sums) == 5  # ratios 0.01, 0.1, 1, 10, 100
+
+
+def test_string_labels_and_sample_order():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(20, 3))
+    y = np.array(["spam", "ham"])[np.arange(20) % 2]
+    K = oracle.gram(X, X, "rbf", 0.4)
+    order = rng.permutation(20)
+    shuffled = loo_predict(K[np.ix_(order, order)], y[order], 1.0, 0.1)
+    assert (shuffled == loo_predict(K, y, 1.0, 0.1)[order]).all()
+
+
+@pytest.mark.parametrize(
+    ("K", "y", "alpha", "beta", "message"),
+    [
+        (np.eye(3), [0, 1, 1], -1.0, 1.0, "alpha must be"),
+        (np.eye(3), [0, 1, 1], 1.0, 0.0, "beta must be"),
+        (np.eye(3), [0, 1, 1], 1.0, np.nan, "beta must be"),
+        (np.eye(3), [0, 1, 1], "1", 1.0, "alpha must be a number"),
+        (np.eye(3), [0, 1], 1.0, 1.0, "one label a row"),
+        (np.ones((3, 2)), [0, 1, 1], 1.0, 1.0, "square"),
+        (np.full((3, 3), np.nan), [0, 1, 1], 1.0, 1.0, "NaN or infinity"),
+        (np.eye(3), [1, 1, 1], 1.0, 1.0, "one class only"),
+    ],
+)
+def test_wrong_arguments_are_named(K, y, alpha, beta, message):
+    with pytest.raises(ValueError, match=message):
+        loo_dissimilarities(K, y, alpha, beta)
+
+
+def test_a_hopeless_system_is_a_clear_error():
+    """120 samples in the 66-dimensional space of degree 10, entries up to 1e60."""
+    X = np.random.default_rng(0).normal(size=(120, 2)) * 1e3
+    K = (X @ X.T + 1.0) ** 10
+    with pytest.raises(IllConditionedError, match="larger beta"):
+        loo_dissimilarities(K, np.arange(120) % 2, 0.0, 1e-3)
+
+
+def test_nan_is_never_a_class():
+    with pytest.raises(IllConditionedError, match="not a number"):
+        nearest_class(np.array([[np.nan, 1.0]]), np.array([0, 1]))
