@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -29,8 +28,8 @@ from drmbench.drm.kernels import (
     gram_of_callable,
     resolve_gamma,
 )
-from drmbench.drm.loo import nearest_class
 from drmbench.drm.low_rank import LowRankMap
+from drmbench.drm.nearest import NearestClassMixin
 from drmbench.drm.partition import Array, ClassPartition
 from drmbench.drm.penalties import Ridge, make_penalty
 from drmbench.drm.problem import Solution, StoppingRule
@@ -62,7 +61,7 @@ class SolveTrace:
     stop_reason: str
 
 
-class BaseDRM(ClassifierMixin, BaseEstimator):
+class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """All of the classifier but where the weight α comes from."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -296,38 +295,6 @@ class BaseDRM(ClassifierMixin, BaseEstimator):
             W[start : start + batch.shape[0], self._partition.order] = found.T
             start += batch.shape[0]
         return W
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores, higher is better: -δ, or δ₀ - δ₁ for two classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Test samples.
-
-        Returns
-        -------
-        ndarray of shape (m, g), or (m,) for two classes
-        """
-        delta = self.dissimilarities(X)
-        if self.classes_.size == 2:
-            scores: Array = delta[:, 0] - delta[:, 1]
-            return scores
-        return -delta
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the smallest dissimilarity.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Test samples.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
-        return nearest_class(self.dissimilarities(X), self.classes_)
 
     def solve_trace(self, x: Any) -> SolveTrace:
         """Solve for one test sample and tell how it went.

@@ -14,7 +14,8 @@ from drmbench.drm.closed_form import ClosedForm
 from drmbench.drm.decision import dissimilarities
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import Kernel
-from drmbench.drm.loo import loo_dissimilarities_in_class_order, nearest_class
+from drmbench.drm.loo import loo_dissimilarities_in_class_order
+from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import Array, ClassPartition
 from drmbench.drm.penalties import Ridge
 from drmbench.drm.problem import Problem

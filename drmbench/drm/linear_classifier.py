@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.loo import nearest_class
+from drmbench.drm.nearest import NearestClassMixin
 from drmbench.drm.partition import Array
 
 
@@ -34,7 +34,7 @@ class _LazyModel:
         return LinearModel.of(self._sums, self._alpha)
 
 
-class LinearDRMClassifier(ClassifierMixin, BaseEstimator):
+class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
     The model is one p × p sum and one count a class, so it can be fitted in pieces
@@ -217,35 +217,3 @@ class LinearDRMClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "sums_")
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
         return self._fitted_model().dissimilarities(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores, higher is better: -δ, or δ₀ - δ₁ for two classes.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (m, p)
-            Test samples.
-
-        Returns
-        -------
-        ndarray of shape (m, g), or (m,) for two classes
-        """
-        delta = self.dissimilarities(X)
-        if self.classes_.size == 2:
-            scores: Array = delta[:, 0] - delta[:, 1]
-            return scores
-        return -delta
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the smallest dissimilarity.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (m, p)
-            Test samples.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
-        return nearest_class(self.dissimilarities(X), self.classes_)

@@ -22,6 +22,7 @@ from drmbench.drm.closed_form import factorise, reciprocal_condition
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.left_out import LeftOutClass
 from drmbench.drm.linear_loo import linear_loo_dissimilarities
+from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import Array, ClassPartition
 from drmbench.drm.system import DenseSystem
 from drmbench.drm.validation import check_kernel_problem
@@ -35,7 +36,6 @@ __all__ = [
     "loo_dissimilarities",
     "loo_dissimilarities_in_class_order",
     "loo_predict",
-    "nearest_class",
 ]
 
 
@@ -92,23 +92,6 @@ def loo_predict(K: Any, y: Any, alpha: float, beta: float) -> NDArray[Any]:
     """
     classes = np.unique(np.asarray(y))
     return nearest_class(loo_dissimilarities(K, y, alpha, beta), classes)
-
-
-def nearest_class(delta: Array, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the class with the smallest dissimilarity; the first of equals.
-
-    Raises
-    ------
-    IllConditionedError
-        If a dissimilarity is NaN, so that no class can honestly be named.
-    """
-    if np.isnan(delta).any():
-        raise IllConditionedError(
-            "a dissimilarity is not a number: the system is too ill-conditioned to"
-            " name a class; scale the features or raise beta"
-        )
-    nearest: NDArray[Any] = classes[np.argmin(delta, axis=1)]
-    return nearest
 
 
 def loo_dissimilarities_in_class_order(system: DenseSystem, beta: float) -> Array:

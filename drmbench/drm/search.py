@@ -29,7 +29,7 @@ from drmbench.drm.grid import (
 )
 from drmbench.drm.kernels import Kernel, Products, check_symmetric
 from drmbench.drm.linear_loo import LinearLeaveOneOut
-from drmbench.drm.loo import nearest_class
+from drmbench.drm.nearest import NearestClassMixin, nearest_class
 from drmbench.drm.partition import Array
 from drmbench.drm.validation import check_weights
 from drmbench.protocol.metrics import balanced_accuracy_score, gmean_score
@@ -53,7 +53,7 @@ SCORES: dict[str, Score] = {
 }
 
 
-class DRMClassifierCV(ClassifierMixin, BaseEstimator):
+class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Discriminative Ridge Machine that chooses its parameters itself.
 
     With ``cv="loo"`` every point of the grid is scored by its exact leave-one-out
@@ -321,16 +321,6 @@ class DRMClassifierCV(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return self.best_estimator_, X
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each sample, by the chosen model."""
-        model, X = self._delegate(X)
-        return model.predict(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the chosen model's scores, see :class:`DRMClassifier`."""
-        model, X = self._delegate(X)
-        return model.decision_function(X)
 
     def dissimilarities(self, X: Any) -> Array:
         """Return the chosen model's δ, (m, g)."""

@@ -15,8 +15,8 @@ from drmbench.drm.loo import (
     linear_loo_dissimilarities,
     loo_dissimilarities,
     loo_predict,
-    nearest_class,
 )
+from drmbench.drm.nearest import nearest_class
 
 many = settings(max_examples=80, deadline=None, derandomize=True)
 
