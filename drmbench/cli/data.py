@@ -1,0 +1,242 @@
+"""``drmbench data``: list, fetch, verify and describe what the catalogue has."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.errors import CheckFailedError, DataUnavailableError, InputError
+
+if TYPE_CHECKING:
+    from drmbench.data.availability import Availability
+    from drmbench.data.entries import Artifact, DatasetEntry
+    from drmbench.data.fetch import Fetcher
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="List, fetch, verify and describe the data sets of the catalogue.",
+)
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        help="Folder searched first and written to, instead of $DRMBENCH_DATA.",
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="NAME", help="Data sets, as in `drmbench data list`."),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option("--group", "-g", help="All data sets of this group; repeatable."),
+]
+
+_FULL_REASONS = 5
+
+
+@app.command(
+    "list",
+    epilog=examples(
+        "drmbench data list",
+        "drmbench data list --group keel",
+        "drmbench data list --json",
+    ),
+)
+def list_command(
+    group: Groups = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, for programs.")
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """List the data sets: size, imbalance, where each would come from, ready or not.
+
+    Nothing is downloaded.
+    """
+    from drmbench.data.availability import availability
+    from drmbench.data.paths import find_places
+
+    places = find_places(data_dir)
+    entries = _select(None, group, everything=True)
+    found = [(entry, availability(entry, places)) for entry in entries]
+    if as_json:
+        rows = [_as_record(entry, answer) for entry, answer in found]
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    columns = [("name", LEFT), ("group", LEFT), ("n × p", RIGHT), ("classes", RIGHT)]
+    columns += [("IR", RIGHT), ("from", LEFT), ("ready", LEFT)]
+    print_table(columns, [_as_row(entry, answer) for entry, answer in found])
+
+
+@app.command(
+    epilog=examples(
+        "drmbench data fetch haberman iris",
+        "drmbench data fetch --group keel",
+        "drmbench data fetch --all --data-dir ~/drmbench-data",
+        "DRMBENCH_MIRROR=/mnt/mirror drmbench data fetch --group gene",
+    ),
+)
+def fetch(
+    names: Names = None,
+    group: Groups = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every data set of the catalogue.")
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Fetch and verify data sets; what cannot be had is told, the rest is fetched.
+
+    Ends with exit code 3 if something could not be had.
+    """
+    from drmbench.data.fetch import Fetcher
+    from drmbench.data.paths import find_places
+
+    if not (names or group or everything):
+        raise InputError(
+            "say what to fetch: names, --group GROUP or --all"
+            " (see `drmbench data list`)"
+        )
+    entries = [e for e in _select(names, group, everything) if not e.parameters]
+    fetcher = Fetcher(
+        find_places(data_dir),
+        must_store=True,
+        progress=sys.stderr.isatty(),
+        report=_report,
+    )
+    missing = _fetch_all(entries, fetcher)
+    typer.echo(f"{len(entries) - len(missing)} of {len(entries)} data sets are ready")
+    if missing:
+        raise DataUnavailableError(_missing_text(missing))
+
+
+@app.command(
+    epilog=examples(
+        "drmbench data verify",
+        "drmbench data verify ijcnn1 shuttle",
+    ),
+)
+def verify(names: Names = None, data_dir: DataDir = None) -> None:
+    """Hash every fetched file again and report damage (exit code 1)."""
+    from drmbench.data.availability import local_files
+    from drmbench.data.fetch import damage
+    from drmbench.data.paths import find_places
+
+    places = find_places(data_dir)
+    files: dict[Path, Artifact] = {}
+    owners: dict[Path, str] = {}
+    for entry in _select(names, None, everything=not names):
+        for path, artifact in local_files(entry, places):
+            files[path] = artifact
+            owners.setdefault(path, entry.name)
+    damaged = []
+    for path, artifact in files.items():
+        problem = damage(path, artifact)
+        typer.echo(f"{'DAMAGED' if problem else 'ok':8}{path}")
+        if problem:
+            damaged.append(f"{path} is damaged: {problem}")
+            damaged.append(f"  `drmbench data fetch {owners[path]}` fetches it again.")
+    typer.echo(f"{len(files)} files checked, {len(damaged) // 2} damaged")
+    if damaged:
+        raise CheckFailedError("\n".join(damaged))
+
+
+@app.command(
+    epilog=examples(
+        "drmbench data info haberman",
+        "drmbench data info gcm",
+    ),
+)
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Show everything the catalogue knows about a data set."""
+    from drmbench.cli.data_info import describe
+    from drmbench.data.availability import availability
+    from drmbench.data.paths import find_places
+    from drmbench.data.registry import load_catalogue
+
+    entry = load_catalogue().entry(name)
+    answer = availability(entry, find_places(data_dir))
+    typer.echo("\n".join(describe(entry, answer)))
+
+
+def _select(
+    names: list[str] | None, groups: list[str] | None, everything: bool
+) -> list[DatasetEntry]:
+    """Return what names and groups ask for; all of it if they ask for nothing."""
+    from drmbench.data.registry import load_catalogue
+
+    catalogue = load_catalogue()
+    chosen = catalogue.entries(names or [])
+    for group in groups or []:
+        chosen += [entry for entry in catalogue.group(group) if entry not in chosen]
+    return list(catalogue) if everything and not chosen else chosen
+
+
+def _fetch_all(
+    entries: list[DatasetEntry], fetcher: Fetcher
+) -> dict[str, DataUnavailableError]:
+    """Fetch one after the other, a line each; return what could not be had."""
+    from drmbench.data.sources import resolve
+
+    missing = {}
+    for number, entry in enumerate(entries, start=1):
+        try:
+            state = resolve(entry, fetcher).origin
+        except DataUnavailableError as error:
+            missing[entry.name] = error
+            state = "MISSING"
+        typer.echo(f"[{number}/{len(entries)}] {entry.name}: {state}")
+    return missing
+
+
+def _missing_text(missing: dict[str, DataUnavailableError]) -> str:
+    shown = list(missing.values())[:_FULL_REASONS]
+    rest = list(missing)[_FULL_REASONS:]
+    lines = [f"{len(missing)} could not be had: {', '.join(missing)}"]
+    lines += [str(error) for error in shown]
+    if rest:
+        lines.append("For why each of the others is missing: drmbench data fetch NAME")
+    return "\n".join(lines)
+
+
+def _report(line: str) -> None:
+    typer.echo(f"      {line}", err=True)
+
+
+def _as_row(entry: DatasetEntry, answer: Availability) -> tuple[str, ...]:
+    ratio = entry.imbalance_ratio
+    return (
+        entry.name,
+        ", ".join(entry.groups),
+        f"{entry.n} × {entry.p}",
+        str(entry.classes),
+        "?" if ratio is None else f"{ratio:.2f}",
+        answer.where,
+        "yes" if answer.ready else f"no: {answer.why}",
+    )
+
+
+def _as_record(entry: DatasetEntry, answer: Availability) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "groups": list(entry.groups),
+        "n": entry.n,
+        "p": entry.p,
+        "classes": entry.classes,
+        "class_counts": entry.class_counts,
+        "imbalance_ratio": entry.imbalance_ratio,
+        "matches_paper": entry.matches_paper,
+        "from": answer.where,
+        "ready": answer.ready,
+        "why": answer.why,
+    }

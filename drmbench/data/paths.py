@@ -1,0 +1,111 @@
+"""Where data may lie and where downloads go; the one reader of the data variables.
+
+=====================  ==========================================================
+``DRMBENCH_DATA``      folder searched first; downloads are written there
+``DRMBENCH_CACHE``     folder instead of the user cache (downloads, parsed copies)
+``DRMBENCH_MIRROR``    folder, or http(s) address, that holds the source files
+``DRMBENCH_OFFLINE``   ``1``: open no network connection whatsoever
+=====================  ==========================================================
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Folder(NamedTuple):
+    """A folder that is searched for source files, and what it is called in messages."""
+
+    label: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Places:
+    """Everything that decides where data comes from and goes to.
+
+    Attributes
+    ----------
+    folders : tuple of Folder
+        Searched for source files, in this order. The first one takes the downloads.
+    mirror : str or None
+        Folder or http(s) address with the layout of a data directory.
+    offline : bool
+        Whether the network must not be touched.
+    parsed : Path
+        Folder of the parsed copies.
+    """
+
+    folders: tuple[Folder, ...]
+    mirror: str | None
+    offline: bool
+    parsed: Path
+
+    @property
+    def store(self) -> Path:
+        """The folder that downloads are written to."""
+        return self.folders[0].path
+
+    @property
+    def mirror_folder(self) -> Path | None:
+        """The mirror as a folder, or None if there is none or it is an address."""
+        if self.mirror is None or is_address(self.mirror):
+            return None
+        return Path(self.mirror).expanduser()
+
+
+def is_address(mirror: str) -> bool:
+    """Tell an http(s) address from a folder."""
+    return mirror.startswith(("http://", "https://"))
+
+
+def checkout_root() -> Path | None:
+    """Return the root of the checkout this code runs from, or None if installed."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "datasets" / "registry.yaml").is_file() else None
+
+
+def catalogue_file(name: str) -> Path:
+    """Return the path of a file of the catalogue, in a checkout or as installed."""
+    root = checkout_root()
+    if root is not None:
+        return root / "datasets" / name
+    return Path(__file__).resolve().parent / "catalogue" / name
+
+
+def user_cache() -> Path:
+    """Return the user's cache folder for drmbench (it need not exist)."""
+    chosen = os.environ.get("DRMBENCH_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("drmbench"))
+
+
+def find_places(data_dir: str | Path | None = None) -> Places:
+    """Work out the places from an explicit data directory and the environment.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        Stands in for ``DRMBENCH_DATA``.
+    """
+    cache = user_cache()
+    folders = []
+    chosen = data_dir or os.environ.get("DRMBENCH_DATA")
+    if chosen:
+        folders.append(Folder("data directory", Path(chosen).expanduser()))
+    root = checkout_root()
+    if root is not None:
+        folders.append(Folder("datasets/raw", root / "datasets" / "raw"))
+    folders.append(Folder("user cache", cache / "raw"))
+    return Places(
+        folders=tuple(folders),
+        mirror=os.environ.get("DRMBENCH_MIRROR") or None,
+        offline=os.environ.get("DRMBENCH_OFFLINE", "0") not in ("", "0"),
+        parsed=cache / "parsed",
+    )

