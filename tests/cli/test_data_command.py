@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import LoopbackServer, Run
+
+CONTENT = b"1,2,a\n3,4,b\n5,6,b\n"
+REGISTRY = """\
+groups: {{small: test sets}}
+citations: {{ours: "Ours (2024). A small set."}}
+datasets:
+  first:
+    title: The first set
+    groups: [small]
+    n: 3
+    p: 2
+    classes: 2
+    class_counts: {{a: 1, b: 2}}
+    citation: [ours]
+    licence: free
+    sources:
+      - files:
+          - name: first.csv
+            url: {address}/first.csv
+            sha256: {digest}
+            bytes: {size}
+        reader: delimited
+        options: {{delimiter: ","}}
+  second:
+    title: The second set
+    groups: [small]
+    n: 3
+    p: 2
+    classes: 2
+    citation: [ours]
+    licence: free
+    note: It is nowhere.
+    sources:
+      - base_url: {address}/
+        files:
+          - name: second.csv
+        reader: delimited
+        options: {{delimiter: ","}}
+"""
+
+
+@pytest.fixture
+def small(
+    checkout: Path, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A catalogue of two sets, of which the server has only the first."""
+    server.files["first.csv"] = CONTENT
+    text = REGISTRY.format(
+        address=server.address,
+        digest=hashlib.sha256(CONTENT).hexdigest(),
+        size=len(CONTENT),
+    )
+    (checkout / "datasets/registry.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("DRMBENCH_OFFLINE", "0")
+    return checkout
+
+
+def test_list_shows_every_set(checkout: Path, run: Run) -> None:
+    result = run("data", "list")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert len(lines) == 1 + 166
+    assert " ".join(lines[0].split()) == "name group n × p classes IR from ready"
+    haberman = next(line for line in lines if line.startswith("haberman "))
+    assert "keel, keel-imbalanced" in haberman
+    assert "306 × 3" in haberman
+    assert "2.78" in haberman
+    assert "nowhere" in haberman
+    assert haberman.endswith("no: offline (DRMBENCH_OFFLINE is set)")
+    iris = next(line for line in lines if line.startswith("iris "))
+    assert "package scikit-learn" in iris
+    assert iris.endswith("yes")
+
+
+def test_list_can_be_narrowed_to_groups(checkout: Path, run: Run) -> None:
+    result = run("data", "list", "--group", "uci", "-g", "face")
+    names = [line.split()[0] for line in result.out.splitlines()[1:]]
+    assert len(names) == 11
+    assert {"iris", "yale"} <= set(names)
+
+
+def test_list_speaks_json(checkout: Path, run: Run) -> None:
+    records = json.loads(run("data", "list", "--json", "--group", "gene").out)
+    (lung,) = [record for record in records if record["name"] == "lung"]
+    assert lung["n"] == 181
+    assert lung["class_counts"] == {"adenocarcinoma": 150, "mesothelioma": 31}
+    assert lung["ready"] is False
+    assert lung["why"]
+    (sun,) = [record for record in records if record["name"] == "sun"]
+    assert sun["imbalance_ratio"] is None
+
+
+def test_list_fetches_nothing(small: Path, server: LoopbackServer, run: Run) -> None:
+    assert "not fetched yet" in run("data", "list").out
+    assert server.requests == []
+    assert not (small / "datasets/raw").exists()
+
+
+def test_list_draws_a_table_on_a_terminal() -> None:
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "drmbench", "data", "list", "--group", "face"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(command, stdout=follower, env=environment) as child:
+        os.close(follower)
+        drawn = b""
+        while chunk := _read(leader):
+            drawn += chunk
+    os.close(leader)
+    assert child.returncode == 0
+    assert "─" in drawn.decode()
+    assert b"eyaleb" in drawn
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # the other side of a closed terminal
+        return b""
+
+
+def test_list_into_head_is_quiet() -> None:
+    script = f"{sys.executable} -m drmbench data list | head -1"
+    done = subprocess.run(
+        script, shell=True, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("name")
+    assert done.stderr == ""
+
+
+def test_fetch_gets_what_it_can_and_ends_with_3(
+    small: Path, server: LoopbackServer, run: Run
+) -> None:
+    result = run("data", "fetch", "--all")
+    assert result.code == 3
+    assert "[1/2] first: url" in result.out
+    assert "[2/2] second: MISSING" in result.out
+    assert "1 of 2 data sets are ready" in result.out
+    assert "second cannot be had here. Tried:" in result.err
+    assert "HTTP 404" in result.err
+    assert (small / "datasets/raw/first.csv").read_bytes() == CONTENT
+    assert "first: datasets/raw" in run("data", "fetch", "first").out
+    assert server.requests.count("first.csv") == 1
+
+
+def test_fetch_writes_to_the_data_directory(
+    small: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("data", "fetch", "first", "--data-dir", str(tmp_path / "a")).code == 0
+    assert (tmp_path / "a/first.csv").is_file()
+    monkeypatch.setenv("DRMBENCH_DATA", str(tmp_path / "b"))
+    assert run("data", "fetch", "--group", "small").code == 3
+    assert (tmp_path / "b/first.csv").is_file()
+
+
+def test_fetch_needs_to_be_told_what(run: Run) -> None:
+    result = run("data", "fetch")
+    assert result.code == 2
+    assert "say what to fetch: names, --group GROUP or --all" in result.err
+
+
+def test_long_lists_of_missing_sets_are_shortened(checkout: Path, run: Run) -> None:
+    result = run("data", "fetch", "--group", "keel")
+    assert result.code == 3
+    assert "15 could not be had: haberman, yeast-2_vs_4" in result.err
+    assert result.err.count("cannot be had here") == 5
+    assert "drmbench data fetch NAME" in result.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fetch", "firts"),
+        ("verify", "firts"),
+        ("info", "firts"),
+        ("list", "--group", "smal"),
+        ("fetch", "--group", "smal"),
+    ],
+)
+def test_typos_get_a_hint(small: Path, run: Run, arguments: tuple[str, ...]) -> None:
+    result = run("data", *arguments)
+    assert result.code == 2
+    assert "Did you mean '" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_verify_tells_damage_and_how_to_mend_it(small: Path, run: Run) -> None:
+    assert "0 files checked, 0 damaged" in run("data", "verify").out
+    run("data", "fetch", "first")
+    fine = run("data", "verify")
+    assert (fine.code, fine.err) == (0, "")
+    assert "1 files checked, 0 damaged" in fine.out
+    path = small / "datasets/raw/first.csv"
+    path.write_bytes(CONTENT.replace(b"5", b"7"))
+    broken = run("data", "verify", "first")
+    assert broken.code == 1
+    assert f"DAMAGED {path}" in broken.out
+    assert f"{path} is damaged: its checksum is sha256:" in broken.err
+    assert "`drmbench data fetch first` fetches it again" in broken.err
+    assert run("data", "fetch", "first").code == 0
+    assert run("data", "verify").code == 0
+
+
+def test_info_tells_all_there_is(small: Path, run: Run) -> None:
+    result = run("data", "info", "first")
+    assert result.code == 0
+    assert result.out.startswith("first: The first set")
+    for fact in (
+        *("3 samples × 2 features", "imbalance ratio 2.00", "not used", "free"),
+        *("Ours (2024). A small set.", "reader delimited", "/first.csv", "sha256:"),
+        *("not ready: not fetched yet", f"first.csv, {len(CONTENT)} bytes"),
+    ):
+        assert fact in result.out
+    a, b = result.out.splitlines()[-2:]
+    assert 2 * a.count("█") == b.count("█") == 40
+
+
+def test_info_of_the_papers_sets(checkout: Path, run: Run) -> None:
+    nakayama = run("data", "info", "nakayama").out
+    assert "as Nakayama: stratified random splits, 84 + 21" in nakayama
+    assert "no. The paper's Table 2 says 112 samples" in nakayama
+    assert "substitute     ramaswamy-2001" in run("data", "info", "gcm").out
+    assert "KEEL's five folds" in run("data", "info", "glass2").out
+    assert "the first 49990 rows train, 91701 test" in run("data", "info", "ijcnn1").out
+    assert "counts not known yet" in run("data", "info", "sun").out
+    synthetic = run("data", "info", "synthetic").out
+    assert "n=1000, p=20, classes=2" in synthetic
+    assert "generated on demand" in synthetic
+
+
+@pytest.mark.parametrize("command", ["list", "fetch", "verify", "info"])
+def test_every_command_has_examples(run: Run, command: str) -> None:
+    result = run("data", command, "--help")
+    assert result.code == 0
+    assert f"drmbench data {command}" in result.out.partition("Examples:")[2]
