@@ -1,0 +1,350 @@
+"""The scikit-learn classifier: parameters, checks and the public methods."""
+
+from __future__ import annotations
+
+import copy
+import numbers
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from drmbench.methods.c45.compiled import CompiledTree, compile_tree
+from drmbench.methods.c45.criteria import FloatArray, GrowthRule, clear_maximum
+from drmbench.methods.c45.export import Wording, tree_text
+from drmbench.methods.c45.growth import cut_at, grow_tree
+from drmbench.methods.c45.node import Node
+from drmbench.methods.c45.pruning import ErrorBasedPruning, collapse
+from drmbench.methods.c45.training import (
+    Sample,
+    TrainingData,
+    encode,
+    find_categories,
+    smallest_unsigned,
+)
+
+
+class C45Classifier(ClassifierMixin, BaseEstimator):
+    """Quinlan's C4.5 decision tree, release 8, giving the same trees as Weka's J48.
+
+    Parameters
+    ----------
+    confidence_factor : float, default=0.25
+        Confidence of error-based pruning, in (0, 0.5]; smaller values prune more.
+    min_samples_leaf : int, default=2
+        Weight of examples that at least two branches of every split must receive.
+        Numeric splits need more where a tenth of the average class size is more, up
+        to 25.
+    min_error_share : float or None, default=None
+        Pre-pruning: a node with at most this share of examples outside its majority
+        class stays a leaf. None switches the rule off.
+    categorical_features : array-like of int or bool, default=None
+        Numbers or mask of the nominal features, whose values are codes: any numbers,
+        only equality matters. A split on one has a branch for each value in the
+        training data.
+    pruned : bool, default=True
+        Whether to prune the tree by estimated errors.
+    subtree_raising : bool, default=True
+        Whether pruning may put a node's largest branch in its place.
+    collapse : bool, default=True
+        Whether to cut off subtrees without fewer training errors than a leaf, also of
+        trees that are not pruned.
+    mdl_correction : bool, default=True
+        Whether the gain of a numeric split is reduced by the cost of its threshold,
+        ``log2(number of thresholds) / number of examples`` (release 8).
+    value_gap : float, default=1e-5
+        Neighbouring values of a numeric feature must be further apart than this to be
+        told apart. C4.5 and J48 have 1e-5 built in. With 0, rescaling a feature does
+        not change how the training examples are divided.
+    laplace : bool, default=False
+        Whether probabilities come from counts increased by one.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Feature names, where `X` had names that are all strings.
+    categories_ : list of ndarray or None
+        Values of each nominal feature in the training data; None for a numeric one.
+    tree_ : CompiledTree
+        The fitted tree.
+
+    Notes
+    -----
+    Choices where descriptions of C4.5 differ, all as in J48 (Weka 3.9):
+
+    - Among splits with a gain of at least the average less 0.001, the largest gain
+      ratio wins; differences up to 1e-6 are ties, and ties go to the first feature
+      and the lowest threshold.
+    - The threshold is the largest value in the whole training set that does not
+      exceed the midpoint of the two values it separates.
+    - The MDL charge counts the thresholds that leave enough examples on both sides.
+    - Unknown values (NaN): the gain is multiplied by the known share, the split
+      information counts them as one more branch, and such an example goes down every
+      branch with a part of its weight, in training and in prediction.
+    - A nominal value that a node has never seen gives the node's own distribution.
+    - Nominal features with as many values as 30 % of the examples do not count
+      towards the average gain.
+    - The upper limit of the error rate is the normal approximation with continuity
+      correction; Quinlan's program interpolates in a small table of quantiles.
+
+    Sample weights differ on purpose: a weight of k means exactly what k copies of the
+    example mean. J48 counts examples, not weights, in the 30 % rule above and when it
+    asks whether a node has enough examples for a numeric split. Unknown values alone
+    make no difference between the two.
+
+    References
+    ----------
+    .. [1] J. R. Quinlan, *C4.5: Programs for Machine Learning*, Morgan Kaufmann, 1993.
+    .. [2] J. R. Quinlan, "Improved use of continuous attributes in C4.5", *Journal of
+       Artificial Intelligence Research* 4, 77-90, 1996.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = C45Classifier(min_error_share=0.1).fit(X, y)
+    >>> print(tree.export_text())
+    x3 <= 0.6: 0 (50.0)
+    x3 > 0.6
+    |   x3 <= 1.7: 1 (54.0/5.0)
+    |   x3 > 1.7: 2 (46.0/1.0)
+    >>> tree.get_depth(), tree.get_n_leaves()
+    (2, 3)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "confidence_factor": [Interval(numbers.Real, 0, 0.5, closed="right")],
+        "min_samples_leaf": [Interval(numbers.Integral, 1, None, closed="left")],
+        "min_error_share": [None, Interval(numbers.Real, 0, 1, closed="both")],
+        "categorical_features": [None, "array-like"],
+        "pruned": ["boolean"],
+        "subtree_raising": ["boolean"],
+        "collapse": ["boolean"],
+        "mdl_correction": ["boolean"],
+        "value_gap": [Interval(numbers.Real, 0, None, closed="left")],
+        "laplace": ["boolean"],
+    }
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    categories_: list[FloatArray | None]
+    tree_: CompiledTree
+
+    def __init__(
+        self,
+        *,
+        confidence_factor: float = 0.25,
+        min_samples_leaf: int = 2,
+        min_error_share: float | None = None,
+        categorical_features: ArrayLike | None = None,
+        pruned: bool = True,
+        subtree_raising: bool = True,
+        collapse: bool = True,
+        mdl_correction: bool = True,
+        value_gap: float = 1e-5,
+        laplace: bool = False,
+    ) -> None:
+        self.confidence_factor = confidence_factor
+        self.min_samples_leaf = min_samples_leaf
+        self.min_error_share = min_error_share
+        self.categorical_features = categorical_features
+        self.pruned = pruned
+        self.subtree_raising = subtree_raising
+        self.collapse = collapse
+        self.mdl_correction = mdl_correction
+        self.value_gap = value_gap
+        self.laplace = laplace
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Grow the tree and prune it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples; NaN is an unknown value.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each example; examples of weight zero are left out.
+
+        Returns
+        -------
+        C45Classifier
+            The classifier itself.
+        """
+        data, sample = self._training_data(X, y, sample_weight)
+        root = grow_tree(data, sample, self._growth_rule(self.min_error_share))
+        return self._finish(root, data)
+
+    def fit_levels(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        levels: Iterable[float | None],
+        sample_weight: ArrayLike | None = None,
+    ) -> list[C45Classifier]:
+        """Fit one classifier for each pre-pruning share, growing the tree only once.
+
+        Each result is identical to a separate :meth:`fit` with that `min_error_share`:
+        the tree grown without the rule is cut where the rule would have stopped it,
+        and only then collapsed and pruned.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`.
+        levels : iterable of float or None
+            Values of `min_error_share`; the one this object has is not used.
+
+        Returns
+        -------
+        list of C45Classifier
+            Fitted classifiers in the order of `levels`. This object stays unfitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> trees = C45Classifier().fit_levels(X, y, [None, 0.05, 0.1])
+        >>> [tree.get_n_leaves() for tree in trees]
+        [5, 5, 3]
+        """
+        common = clone(self)
+        data, sample = common._training_data(X, y, sample_weight)
+        grown = grow_tree(data, sample, common._growth_rule(None))
+        fitted = []
+        for level in levels:
+            model = copy.copy(common).set_params(min_error_share=level)
+            model._validate_params()
+            fitted.append(model._finish(cut_at(grown, level), data))
+        return fitted
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the most probable class of each example, the first of them in a tie.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples; NaN is an unknown value.
+        """
+        probabilities = self.predict_proba(X)
+        return self.classes_[np.maximum(clear_maximum(probabilities), 0)]
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the class shares at the leaves that an example reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples; NaN is an unknown value.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        checked = validate_data(
+            self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
+        )
+        return self.tree_.predict(encode(checked, self.categories_), self.laplace)
+
+    def get_depth(self) -> int:
+        """Return the number of tests on the longest way from the root to a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def export_text(
+        self, *, feature_names: Sequence[str] | None = None, decimals: int = 6
+    ) -> str:
+        """Return the tree as indented text, one test a line.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, default=None
+            Names to use; by default those seen in training, or ``x0, x1, …``.
+        decimals : int, default=6
+            Digits after the point of thresholds.
+
+        Returns
+        -------
+        str
+            A leaf ends its line with ``: class (examples/errors)``, weights of the
+            training examples.
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, feature_names)
+        labels = [str(label) for label in self.classes_]
+        return tree_text(self.tree_, Wording(names, labels, self.categories_, decimals))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _growth_rule(self, min_error_share: float | None) -> GrowthRule:
+        return GrowthRule(
+            min_weight=float(self.min_samples_leaf),
+            mdl_correction=self.mdl_correction,
+            value_gap=float(self.value_gap),
+            min_error_share=min_error_share,
+        )
+
+    def _training_data(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[TrainingData, Sample]:
+        """Check the parameters and the data, and set what only depends on them."""
+        self._validate_params()
+        checked, labels = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        check_classification_targets(labels)
+        weights = _check_sample_weight(
+            sample_weight, checked, dtype=np.float64, ensure_non_negative=True
+        )
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        rows = np.flatnonzero(weights > 0)
+        examples = checked[rows]
+        self.categories_ = find_categories(examples, self.categorical_features)
+        n_categories = [0 if v is None else v.size for v in self.categories_]
+        data = TrainingData(
+            columns=np.ascontiguousarray(encode(examples, self.categories_).T),
+            classes=smallest_unsigned(codes[rows], self.classes_.size),
+            n_classes=self.classes_.size,
+            n_categories=np.array(n_categories, dtype=np.intp),
+            n_examples=float(weights.sum()),
+        )
+        return data, Sample(np.arange(rows.size), weights[rows])
+
+    def _finish(self, root: Node, data: TrainingData) -> Self:
+        """Collapse, prune and store a grown tree."""
+        if self.collapse:
+            collapse(root)
+        if self.pruned:
+            pruning = ErrorBasedPruning(
+                data, self.confidence_factor, self.subtree_raising
+            )
+            pruning.prune(root)
+        self.tree_ = compile_tree(root)
+        return self
