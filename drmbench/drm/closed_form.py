@@ -7,8 +7,10 @@ import warnings
 import numpy as np
 from scipy.linalg import lapack
 
+from drmbench.drm.decision import dissimilarities
 from drmbench.drm.errors import ConditioningWarning, IllConditionedError
 from drmbench.drm.partition import Array
+from drmbench.drm.penalties import Ridge
 from drmbench.drm.problem import DIRECT, Problem, Solution
 from drmbench.drm.system import DenseSystem
 
@@ -90,3 +92,19 @@ class ClosedForm:
             objective[None, :],
             (DIRECT,) * columns.size,
         )
+
+
+def closed_form_dissimilarities(system: DenseSystem, k: Array, beta: float) -> Array:
+    """Return δ, (m, g), of test samples by the closed form.
+
+    Parameters
+    ----------
+    system : DenseSystem
+        The training samples, in class order.
+    k : ndarray of shape (n, m)
+        Kernel between training and test samples.
+    beta : float
+        The ridge β > 0.
+    """
+    problem = Problem(system, k, Ridge(beta))
+    return dissimilarities(system, ClosedForm(system, beta).solve(problem).W, k)

@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.closed_form import ClosedForm
-from drmbench.drm.decision import dissimilarities
+from drmbench.drm.closed_form import closed_form_dissimilarities
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import Kernel
 from drmbench.drm.loo import loo_dissimilarities_in_class_order
 from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import Array, ClassPartition
-from drmbench.drm.penalties import Ridge
-from drmbench.drm.problem import Problem
 from drmbench.drm.system import DenseSystem
 
 Score = Callable[[NDArray[Any], NDArray[Any]], float]
@@ -85,26 +82,17 @@ def split_answers(
         answer: Answer
         try:
             answer = [
-                (
-                    test,
-                    nearest_class(
-                        _closed_form(system, k, beta), system.partition.classes
-                    ),
-                )
-                for system, k, test in (
-                    (DenseSystem(K_train, partition, alpha), k, test)
-                    for partition, K_train, k, test in parts
-                )
+                (test, _predicted(DenseSystem(K_train, partition, alpha), k, beta))
+                for partition, K_train, k, test in parts
             ]
         except IllConditionedError as error:
             answer = str(error)
         yield float(alpha), float(beta), answer
 
 
-def _closed_form(system: DenseSystem, k: Array, beta: float) -> Array:
-    """Return δ of test samples by the closed form."""
-    W = ClosedForm(system, beta).solve(Problem(system, k, Ridge(beta))).W
-    return dissimilarities(system, W, k)
+def _predicted(system: DenseSystem, k: Array, beta: float) -> NDArray[Any]:
+    delta = closed_form_dissimilarities(system, k, beta)
+    return nearest_class(delta, system.partition.classes)
 
 
 def scored(answer: Answer, y: NDArray[Any], score: Score) -> Outcome:

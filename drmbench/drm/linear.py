@@ -85,7 +85,7 @@ def _add_chunk(
             weighted = sparse.diags(roots[rows]) @ X[rows]
             G[code] += (weighted.T @ weighted).toarray()
         else:
-            weighted = X[rows]
+            weighted = X.take(rows, axis=0)  # twice as fast as indexing
             weighted *= roots[rows, None]
             G[code] += weighted.T @ weighted
 
