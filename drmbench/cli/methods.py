@@ -1,0 +1,124 @@
+"""``drmbench methods``: what can be compared, with which parameters, and by whom."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drmbench.cli.output import examples
+
+if TYPE_CHECKING:
+    from drmbench.methods.base import Method
+
+_INDENT = " " * 4
+_LABEL_WIDTH = 11
+
+EPILOGUE = examples(
+    "drmbench methods",
+    "drmbench methods drm-rbf",
+    "drmbench methods --json",
+)
+
+
+def methods_command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="One method, in full; else all of them."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, for programs.")
+    ] = False,
+) -> None:
+    """List the methods: name, column in the paper, parameters and grid, citation."""
+    from drmbench.methods.registry import get_method, list_methods
+
+    chosen = list_methods() if name is None else (get_method(name),)
+    if as_json:
+        records = [_as_record(method) for method in chosen]
+        shown = records if name is None else records[0]
+        typer.echo(json.dumps(shown, indent=1, ensure_ascii=False))
+        return
+    describe = _in_short if name is None else _in_full
+    typer.echo("\n\n".join("\n".join(describe(method)) for method in chosen))
+
+
+def _as_record(method: Method) -> dict[str, Any]:
+    return {
+        "name": method.name,
+        "title": method.title,
+        "family": method.family,
+        "column": method.column,
+        "grid": {name: list(values) for name, values in method.grid.items()},
+        "defaults": dict(method.defaults),
+        "paper_params": dict(method.paper_params),
+        "candidates": len(method.candidates()),
+        "stochastic": method.stochastic,
+        "scale_invariant": method.scale_invariant,
+        "large_scale": method.large_scale,
+        "leave_one_out": _leave_one_out(method),
+        "citation": method.citation,
+    }
+
+
+def _in_short(method: Method) -> list[str]:
+    return [
+        f"{method.name}: {method.title}",
+        *_line("paper", method.column or "-"),
+        *_line("grid", _grid(method)),
+        *_line("fixed", _assignments(method.defaults)),
+        *_line("reference", method.citation),
+    ]
+
+
+def _in_full(method: Method) -> list[str]:
+    return [
+        *_in_short(method),
+        *_line("paper mode", _assignments(method.paper_params)),
+        *_line("family", method.family),
+        *_line("candidates", str(len(method.candidates()))),
+        *_line("selection", f"leave-one-out by {_leave_one_out(method)}"),
+        *_line("seed", "changes the result" if method.stochastic else "has no effect"),
+        *_line("scaling", _scaling(method)),
+        *_line("for", "large data" if method.large_scale else "small and medium data"),
+    ]
+
+
+def _leave_one_out(method: Method) -> str:
+    return "exact shortcut" if method.predict_left_out else "refits"
+
+
+def _scaling(method: Method) -> str:
+    if method.scale_invariant:
+        return "of features changes nothing but rounding"
+    return "of features changes the result"
+
+
+def _grid(method: Method) -> str:
+    return "; ".join(
+        f"{name}: {', '.join(map(_shown, values))}"
+        for name, values in method.grid.items()
+    )
+
+
+def _assignments(params: Any) -> str:
+    return ", ".join(f"{name}={_shown(value)}" for name, value in params.items())
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _line(label: str, text: str) -> list[str]:
+    """Return a labelled paragraph, or nothing if there is no text."""
+    return textwrap.wrap(
+        text,
+        width=min(shutil.get_terminal_size().columns, 100),
+        initial_indent=_INDENT + label.ljust(_LABEL_WIDTH),
+        subsequent_indent=_INDENT + " " * _LABEL_WIDTH,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,76 @@
+"""The kernels of a grid, as the SVM, DRM and KRR methods spell them.
+
+A candidate with a ``sigma`` has an rbf kernel (read as its ``width`` says), one with a
+``degree`` the polynomial kernel ``(x·y + 1)^degree``, any other the linear kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from drmbench.drm.kernels import Kernel, gamma_from_width
+from drmbench.methods.base import Params
+from drmbench.methods.grids import group_candidates
+
+#: The paper's values of every parameter that is searched in decades.
+DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+
+#: The paper's kernel parameters, by kernel.
+KERNEL_GRIDS: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {"rbf": {"sigma": DECADES}, "poly": {"degree": (2, 3, 4, 5, 8, 10)}, "linear": {}}
+)
+
+#: Kernel parameters that are not searched, by kernel.
+KERNEL_DEFAULTS: Mapping[str, Params] = MappingProxyType(
+    {"rbf": {"width": "sigma"}, "poly": {}, "linear": {}}
+)
+
+_KERNEL_PARAMETERS = ("sigma", "width", "degree")
+
+
+def kernel_of(params: Params) -> Kernel:
+    """Return the kernel of a candidate.
+
+    Examples
+    --------
+    >>> kernel_of({"C": 1.0, "sigma": 10.0, "width": "variance"}).gamma
+    0.05
+    >>> kernel_of({"C": 1.0, "degree": 3})
+    Kernel(name='poly', gamma=1.0, degree=3, coef0=1.0)
+    """
+    if "sigma" in params:
+        gamma = gamma_from_width(params["sigma"], params.get("width", "sigma"))
+        return Kernel("rbf", gamma=gamma)
+    if "degree" in params:
+        return Kernel("poly", degree=params["degree"])
+    return Kernel("linear")
+
+
+def estimator_arguments(params: Params) -> dict[str, Any]:
+    """Return a candidate as keyword arguments of an estimator with kernels.
+
+    Examples
+    --------
+    >>> estimator_arguments({"C": 1.0, "degree": 3})
+    {'C': 1.0, 'kernel': 'poly', 'degree': 3}
+    """
+    kernel = kernel_of(params)
+    others = {k: v for k, v in params.items() if k not in _KERNEL_PARAMETERS}
+    own: dict[str, dict[str, Any]] = {
+        "rbf": {"gamma": kernel.gamma},
+        "poly": {"degree": kernel.degree},
+        "linear": {},
+    }
+    return others | {"kernel": kernel.name} | own[kernel.name]
+
+
+def group_by_kernel(candidates: Sequence[Params]) -> dict[Kernel, list[int]]:
+    """Return the numbers of the candidates that share a kernel matrix."""
+    return group_candidates(candidates, kernel_of)
+
+
+def kernel_simplicity(params: Params) -> tuple[float, ...]:
+    """Sort key: lower degrees and wider rbf kernels first."""
+    return kernel_of(params).complexity
