@@ -1,0 +1,1 @@
+"""How methods are compared: splits, scaling, selection and metrics."""

@@ -1,0 +1,265 @@
+"""How good predictions are: a registry of metrics, and their mean and spread.
+
+Every metric counts a sample without a prediction
+(:data:`~drmbench.methods.base.NO_PREDICTION`) as wrong, because that number is no
+class's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from drmbench.errors import InputError, did_you_mean
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a metric must know of the problem besides the labels.
+
+    Attributes
+    ----------
+    classes : tuple of int
+        All class numbers.
+    positive : int or None
+        The minority class of a two-class problem; None for more classes.
+    """
+
+    classes: tuple[int, ...]
+    positive: int | None = None
+
+    @classmethod
+    def of(cls, y: NDArray[np.int64]) -> Task:
+        """Describe the problem that the labels ``y`` (of training rows) pose.
+
+        The smaller of two classes is positive; of two equal ones, the second.
+        """
+        classes, counts = np.unique(y, return_counts=True)
+        labels = tuple(int(label) for label in classes)
+        if len(labels) != 2:
+            return cls(labels)
+        return cls(labels, labels[0] if counts[0] < counts[1] else labels[1])
+
+
+def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> Values:
+    """Recall of each class present in ``y_true``, classes sorted."""
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if truth.ndim != 1 or truth.shape != predicted.shape or not len(truth):
+        raise ValueError(
+            "y_true and y_pred must be one-dimensional, of the same length and not"
+            f" empty; their shapes are {truth.shape} and {predicted.shape}"
+        )
+    _, numbers, counts = np.unique(truth, return_inverse=True, return_counts=True)
+    correct = np.bincount(numbers, weights=truth == predicted, minlength=len(counts))
+    return np.asarray(correct / counts, dtype=np.float64)
+
+
+def gmean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Geometric mean of the recalls of the classes present in ``y_true``.
+
+    For two classes this is the G-mean of the imbalanced-learning literature, the
+    square root of sensitivity times specificity, whichever class is called positive.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted labels, of any kind.
+
+    Returns
+    -------
+    float
+        Between 0 (some class is never recognised) and 1.
+
+    Examples
+    --------
+    >>> gmean_score(["a", "a", "a", "a", "b"], ["a", "a", "a", "b", "b"])
+    0.866...
+    """
+    recalls = _recalls(y_true, y_pred)
+    product = float(np.prod(recalls))
+    if len(recalls) == 2:
+        return math.sqrt(product)
+    return float(product ** (1 / len(recalls)))
+
+
+def balanced_accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Mean of the recalls of the classes present in ``y_true``."""
+    return float(_recalls(y_true, y_pred).mean())
+
+
+def confusion_matrix(
+    y_true: ArrayLike, y_pred: ArrayLike, classes: Sequence[int]
+) -> NDArray[np.int64]:
+    """Count the samples of each true class (row) and predicted class (column).
+
+    Samples without a prediction are in no column, so a row may sum to less than the
+    class has samples.
+    """
+    truth = np.asarray(y_true)[:, None] == np.asarray(classes)
+    predicted = np.asarray(y_pred)[:, None] == np.asarray(classes)
+    return np.asarray(truth.T.astype(np.int64) @ predicted.astype(np.int64))
+
+
+def recall_per_class(
+    y_true: ArrayLike, y_pred: ArrayLike, classes: Sequence[int]
+) -> Values:
+    """Recall of each of ``classes``; NaN for one that ``y_true`` does not have."""
+    labels = np.asarray(classes)
+    sizes = (np.asarray(y_true)[:, None] == labels).sum(axis=0)
+    correct = np.diag(confusion_matrix(y_true, y_pred, classes))
+    recalls = np.full(len(labels), np.nan)
+    np.divide(correct, sizes, out=recalls, where=sizes > 0)
+    return recalls
+
+
+def f1_score(y_true: ArrayLike, y_pred: ArrayLike, task: Task) -> float:
+    """F1 of the positive class; for more than two classes the mean over them (macro).
+
+    The mean is over classes that are true or predicted for some sample; F1 is 0 where
+    no sample of the class is recognised.
+    """
+    counts = confusion_matrix(y_true, y_pred, task.classes)
+    sizes = sum(
+        (np.asarray(labels)[:, None] == np.asarray(task.classes)).sum(axis=0)
+        for labels in (y_true, y_pred)
+    )
+    scores = 2 * np.diag(counts) / np.maximum(sizes, 1)
+    if task.positive is not None:
+        return float(scores[task.classes.index(task.positive)])
+    return float(scores[sizes > 0].mean())
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One entry of the metric registry.
+
+    Attributes
+    ----------
+    name : str
+        Name in configs, and the column in results.
+    label : str
+        What a reader sees.
+    function : callable
+        ``function(y_true, y_pred, task)`` returns a number, or an array for a metric
+        that is not ``scalar``.
+    better : {"higher", "lower", "none"}
+        Which of two values is the better one.
+    worst : float
+        The worst value possible.
+    scalar : bool
+        Whether it is one number, so that it can select parameters and be averaged.
+    """
+
+    name: str
+    label: str
+    function: Callable[[ArrayLike, ArrayLike, Task], Any]
+    better: Literal["higher", "lower", "none"] = "higher"
+    worst: float = 0.0
+    scalar: bool = True
+
+    def score(self, y_true: ArrayLike, y_pred: ArrayLike, task: Task) -> float:
+        """Return a scalar metric's value with the sign that makes higher better."""
+        value = float(self.function(y_true, y_pred, task))
+        return -value if self.better == "lower" else value
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            "accuracy",
+            "Accuracy",
+            lambda y, p, _: float(np.mean(np.asarray(y) == np.asarray(p))),
+        ),
+        Metric(
+            "gmean",
+            "G-mean (geometric mean of recalls)",
+            lambda y, p, _: gmean_score(y, p),
+        ),
+        Metric(
+            "balanced_accuracy",
+            "Balanced accuracy (mean recall)",
+            lambda y, p, _: balanced_accuracy_score(y, p),
+        ),
+        Metric("f1", "F1 (minority class; macro mean if multi-class)", f1_score),
+        Metric(
+            "recall",
+            "Recall of each class",
+            lambda y, p, task: recall_per_class(y, p, task.classes),
+            scalar=False,
+        ),
+        Metric(
+            "confusion",
+            "Confusion matrix (rows are true classes)",
+            lambda y, p, task: confusion_matrix(y, p, task.classes),
+            better="none",
+            scalar=False,
+        ),
+    )
+}
+
+
+def get_metric(name: str, *, scalar: bool = False) -> Metric:
+    """Return a metric by its name.
+
+    Raises
+    ------
+    InputError
+        If there is no such metric, or it is not one number but ``scalar`` is asked for.
+    """
+    valid = [key for key, metric in METRICS.items() if metric.scalar or not scalar]
+    if name not in valid:
+        kind = "one-number metric" if scalar else "metric"
+        raise InputError(
+            f"no {kind} is called {name!r}; there are {', '.join(valid)}."
+            + did_you_mean(name, valid)
+        )
+    return METRICS[name]
+
+
+def measure(
+    names: Iterable[str], y_true: ArrayLike, y_pred: ArrayLike, task: Task
+) -> dict[str, Any]:
+    """Evaluate metrics by name; arrays become nested lists, ready for JSON.
+
+    Examples
+    --------
+    >>> measure(["accuracy", "recall"], [0, 0, 1, 1], [0, 0, 1, 0], Task((0, 1), 1))
+    {'accuracy': 0.75, 'recall': [1.0, 0.5]}
+    """
+    return {
+        name: _as_json(get_metric(name).function(y_true, y_pred, task))
+        for name in dict.fromkeys(names)
+    }
+
+
+def _as_json(value: Any) -> Any:
+    """Turn arrays into lists and NaN inside them, which JSON lacks, into None."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return np.where(np.isnan(value), np.array(None), value).tolist()
+
+
+def mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
+    """Return the mean and the sample standard deviation (n - 1) over splits.
+
+    The deviation of a single value is NaN: one split says nothing about spread.
+
+    Examples
+    --------
+    >>> mean, spread = mean_and_spread([1.0, 1.0, 1.0, 1.0, 0.875])
+    >>> f"{mean:.4f} ± {spread:.4f}"
+    '0.9750 ± 0.0559'
+    """
+    array = np.fromiter(values, dtype=np.float64)
+    if not len(array):
+        raise ValueError("there is no value to average")
+    spread = float(array.std(ddof=1)) if len(array) > 1 else math.nan
+    return float(array.mean()), spread

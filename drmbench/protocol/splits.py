@@ -1,0 +1,332 @@
+"""Which rows train and which rows test: random, given, folds and k-fold splits.
+
+Splits depend on the data set and the seed only, so all methods get the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.data.dataset import Dataset
+from drmbench.errors import InputError
+from drmbench.protocol.seeds import stable_seed
+
+SplitKind = Literal["random", "given", "folds", "kfold"]
+Rows = NDArray[np.intp]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Row numbers of one training part and one test part, both ascending.
+
+    Attributes
+    ----------
+    number : int
+        Number of the split within its data set, from 0.
+    train, test : ndarray of int
+        Row numbers; no row is in both.
+    """
+
+    number: int
+    train: Rows
+    test: Rows
+
+
+@dataclass(frozen=True)
+class SplitPlan:
+    """How an experiment splits its data sets.
+
+    Attributes
+    ----------
+    kind : {"random", "given", "folds", "kfold"}
+        Stratified random parts, the data set's own split, its own folds, or
+        stratified k-fold.
+    train : int or float or None
+        Training size of a random split: a number of rows, or a share below 1.
+    test : int or None
+        Test size of a random split; None takes all rows that do not train.
+    k : int
+        Number of folds of ``kfold``.
+    repeats : int
+        How often ``random`` and ``kfold`` are drawn anew.
+    """
+
+    kind: SplitKind = "random"
+    train: int | float | None = None
+    test: int | None = None
+    k: int = 5
+    repeats: int = 5
+
+    def splits(self, dataset: Dataset, *, seed: int = 0) -> list[Split]:
+        """Return the splits of ``dataset``.
+
+        Raises
+        ------
+        InputError
+            If the data set cannot be split so; the message has the numbers.
+        """
+        if self.kind == "given":
+            return given_split(dataset)
+        if self.kind == "folds":
+            return given_folds(dataset)
+        if self.kind == "kfold":
+            return kfold_splits(
+                dataset.y, self.k, repeats=self.repeats, seed=seed, name=dataset.name
+            )
+        return random_splits(
+            dataset.y,
+            self._train_size(dataset),
+            test_size=self.test,
+            repeats=self.repeats,
+            seed=seed,
+            name=dataset.name,
+        )
+
+    def _train_size(self, dataset: Dataset) -> int:
+        if self.train is None:
+            raise InputError(
+                f"{dataset.name}: a random split needs a training size, either a"
+                " number of rows or a share between 0 and 1"
+            )
+        if isinstance(self.train, float) and 0 < self.train < 1:
+            return round(self.train * dataset.n_samples)
+        return int(self.train)
+
+
+def apportion(
+    total: int, shares: Sequence[int] | Counts, low: Counts, high: Counts
+) -> Counts:
+    """Divide ``total`` as nearly proportional to ``shares`` as the bounds allow.
+
+    Without active bounds this is the method of the largest remainder: every part gets
+    its quota rounded down or up. In general the parts minimise the sum of squared
+    differences from the quotas. Ties go to the larger share, then to the first.
+
+    Parameters
+    ----------
+    total : int
+        What is to be divided, between ``sum(low)`` and ``sum(high)``.
+    shares : sequence of int
+        Sizes that the parts should be proportional to.
+    low, high : ndarray of int
+        Smallest and largest part allowed.
+
+    Returns
+    -------
+    ndarray of int
+        The parts; they add up to ``total``.
+
+    Examples
+    --------
+    >>> sizes = np.array([50, 40, 3])
+    >>> apportion(31, sizes, np.ones(3, dtype=int), sizes)
+    array([17, 13,  1])
+    """
+    sizes = np.asarray(shares, dtype=np.int64)
+    quota = total * sizes / sizes.sum()
+    # The bounds move no part by more than one place for each part, so this start lies
+    # below the best division; raising where it helps most then leads straight to it.
+    start = np.floor(quota).astype(np.int64) - len(sizes)
+    parts: Counts = np.clip(start, low, high)
+    by_size = np.argsort(-sizes, kind="stable")
+    for _ in range(total - int(parts.sum())):
+        shortfall = np.where(parts < high, quota - parts, -np.inf)
+        parts[by_size[np.argmax(shortfall[by_size])]] += 1
+    return parts
+
+
+def random_splits(
+    y: NDArray[np.int64],
+    train_size: int,
+    *,
+    test_size: int | None = None,
+    repeats: int = 5,
+    seed: int = 0,
+    name: str = "",
+) -> list[Split]:
+    """Draw stratified random parts of exactly the given sizes.
+
+    Every class is in every training part, even one of a single sample; otherwise each
+    class's share is as near to proportional as whole samples allow
+    (:func:`apportion`). The class sizes of the parts are the same in all repetitions.
+
+    Parameters
+    ----------
+    y : ndarray of int
+        Class numbers.
+    train_size : int
+        Number of training rows.
+    test_size : int or None
+        Number of test rows; None takes all others.
+    repeats : int
+        Number of splits to draw.
+    seed : int
+        Seed of the experiment.
+    name : str
+        Name of the data set, part of each split's seed.
+
+    Returns
+    -------
+    list of Split
+        ``repeats`` splits, numbered from 0.
+
+    Raises
+    ------
+    InputError
+        If the sizes cannot be had.
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    _require_positive_repeats(repeats, name)
+    n_test = len(y) - train_size if test_size is None else test_size
+    _check_sizes(train_size, n_test, len(y), len(classes), name)
+    in_train = apportion(train_size, counts, np.ones_like(counts), counts)
+    in_test = apportion(n_test, counts, np.zeros_like(counts), counts - in_train)
+    return [
+        _draw(
+            y,
+            classes,
+            in_train,
+            in_test,
+            number,
+            np.random.default_rng(stable_seed(seed, name, number, "random split")),
+        )
+        for number in range(repeats)
+    ]
+
+
+def _check_sizes(train: int, test: int, n: int, n_classes: int, name: str) -> None:
+    asked = f"{name or 'data'}: a split of {train} training and {test} test rows"
+    if train < 1 or test < 1:
+        raise InputError(f"{asked} of {n} leaves a part empty")
+    if train + test > n:
+        raise InputError(f"{asked} needs {train + test} rows, there are {n}")
+    if train < n_classes:
+        raise InputError(
+            f"{asked} cannot have each of the {n_classes} classes in training;"
+            f" use at least {n_classes} training rows"
+        )
+
+
+def _require_positive_repeats(repeats: int, name: str) -> None:
+    if repeats < 1:
+        raise InputError(f"{name or 'data'}: repeats must be 1 or more, not {repeats}")
+
+
+def _draw(
+    y: NDArray[np.int64],
+    classes: NDArray[np.int64],
+    in_train: Counts,
+    in_test: Counts,
+    number: int,
+    rng: np.random.Generator,
+) -> Split:
+    train, test = [], []
+    for label, n_train, n_test in zip(classes, in_train, in_test, strict=True):
+        rows = rng.permutation(np.flatnonzero(y == label))
+        train.append(rows[:n_train])
+        test.append(rows[n_train : n_train + n_test])
+    return Split(number, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)))
+
+
+def kfold_splits(
+    y: NDArray[np.int64], k: int, *, repeats: int = 1, seed: int = 0, name: str = ""
+) -> list[Split]:
+    """Deal the shuffled rows of each class to k folds in turn.
+
+    Fold sizes, and each class's count over the folds, differ by at most one. Dealing
+    continues from class to class, so that small classes do not all fall into the first
+    folds. A class of fewer than k samples is missing from some test parts.
+
+    Parameters
+    ----------
+    y : ndarray of int
+        Class numbers.
+    k : int
+        Number of folds, from 2 to the number of rows.
+    repeats : int
+        How often to deal anew.
+    seed : int
+        Seed of the experiment.
+    name : str
+        Name of the data set, part of the seed.
+
+    Returns
+    -------
+    list of Split
+        ``k * repeats`` splits; repetition r has the numbers from ``r * k``.
+
+    Raises
+    ------
+    InputError
+        If k is out of range.
+    """
+    if not 2 <= k <= len(y):
+        raise InputError(
+            f"{name or 'data'}: {k} folds of {len(y)} rows;"
+            f" k must be between 2 and {len(y)}"
+        )
+    _require_positive_repeats(repeats, name)
+    splits: list[Split] = []
+    for repetition in range(repeats):
+        rng = np.random.default_rng(stable_seed(seed, name, repetition, "k-fold"))
+        folds = _deal(y, k, rng)
+        splits += _splits_of_folds(folds, first_number=repetition * k)
+    return splits
+
+
+def _deal(y: NDArray[np.int64], k: int, rng: np.random.Generator) -> Counts:
+    by_class = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    folds = np.empty(len(y), dtype=np.int64)
+    folds[np.concatenate(by_class)] = np.arange(len(y)) % k
+    return folds
+
+
+def _splits_of_folds(folds: Counts, *, first_number: int = 0) -> list[Split]:
+    used = folds >= 0  # a row with a negative number is in no part
+    return [
+        Split(
+            first_number + position,
+            np.flatnonzero(used & (folds != fold)),
+            np.flatnonzero(folds == fold),
+        )
+        for position, fold in enumerate(np.unique(folds[used]))
+    ]
+
+
+def given_split(dataset: Dataset) -> list[Split]:
+    """Return the one split that comes with the data set.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    if dataset.split is None:
+        raise InputError(
+            f"{dataset.name} comes without a split of its own; use a random or k-fold"
+            " split"
+        )
+    train, test = (np.sort(np.asarray(part, dtype=np.intp)) for part in dataset.split)
+    return [Split(0, train, test)]
+
+
+def given_folds(dataset: Dataset) -> list[Split]:
+    """Return one split for each test fold that comes with the data set.
+
+    Raises
+    ------
+    InputError
+        If it has none, or only one.
+    """
+    if dataset.folds is None or len(np.unique(dataset.folds[dataset.folds >= 0])) < 2:
+        raise InputError(
+            f"{dataset.name} comes without folds of its own; use a random or k-fold"
+            " split"
+        )
+    return _splits_of_folds(dataset.folds)
