@@ -11,7 +11,7 @@ import sys
 import typer
 
 from drmbench import __version__
-from drmbench.cli import data, methods
+from drmbench.cli import data, keel_cells, methods, report
 from drmbench.errors import DrmbenchError
 
 app = typer.Typer(
@@ -23,6 +23,8 @@ app = typer.Typer(
     " baselines.",
 )
 app.add_typer(data.app, name="data")
+report.add_to(app)
+app.command("keel-cells", epilog=keel_cells.EPILOGUE)(keel_cells.keel_cells)
 app.command("methods", epilog=methods.EPILOGUE)(methods.methods_command)
 
 
