@@ -1,0 +1,68 @@
+"""Speed of selection by leave-one-out: ratios measured in one run.
+
+Run by ``make bench``. Ours is what an experiment does (the whole grid of the method,
+with its exact shortcuts); against it stands scikit-learn's ``GridSearchCV`` with
+``LeaveOneOut()`` over the same grid of the same estimators, timed on a few of the
+left-out samples and multiplied.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.model_selection import GridSearchCV, LeaveOneOut
+from threadpoolctl import threadpool_limits
+
+from drmbench.drm.errors import ConditioningWarning
+from drmbench.methods.registry import get_method
+from drmbench.protocol.selection import SelectionPlan, select
+
+sys.path.insert(0, str(Path(__file__).parent))
+from timing import report, seconds
+
+METHODS = ("svm-rbf", "svm-poly", "knn-euclidean", "rf", "c45", "nb", "drm-rbf")
+FAST_METHODS = ("svm-rbf", "svm-poly", "knn-euclidean", "nb")
+PLAN = SelectionPlan("loo", "accuracy")
+TIMED_LEFT_OUT = 4
+
+
+def scaled(load):
+    X, y = load(return_X_y=True)
+    return X / np.abs(X).max(axis=0), y
+
+
+def by_grid_search(method, X, y):
+    """Return the time all left-out samples would take."""
+    estimators = [method.build(params, 0) for params in method.candidates()]
+    grid = [
+        {name: [value] for name, value in estimator.get_params(deep=False).items()}
+        for estimator in estimators
+    ]
+    splits = list(LeaveOneOut().split(X))[:: len(X) // TIMED_LEFT_OUT]
+    search = GridSearchCV(estimators[0], grid, cv=splits, refit=False)
+    return seconds(lambda: search.fit(X, y), repeats=1) * len(X) / len(splits)
+
+
+def compare(title, load, names):
+    X, y = scaled(load)
+    for name in names:
+        method = get_method(name)
+        ours = seconds(lambda m=method: select(m, X, y, PLAN, always_score=True), 1)
+        what = f"{name}, {len(method.candidates())} candidates, {title} (n = {len(X)})"
+        report(what, ours, by_grid_search(method, X, y), "> 1")
+
+
+def main():
+    warnings.simplefilter("ignore", ConditioningWarning)
+    print(f"{'leave-one-out of a grid, ours against GridSearchCV':<62}")
+    with threadpool_limits(limits=1):
+        compare("wine", load_wine, METHODS)
+        compare("breast cancer", load_breast_cancer, FAST_METHODS)
+
+
+if __name__ == "__main__":
+    main()
