@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drmbench.drm.closed_form import ClosedForm
 from drmbench.drm.decision import dissimilarities, factored_dissimilarities
@@ -21,6 +22,7 @@ from drmbench.drm.iterative import (
     Solver,
     Step,
 )
+from drmbench.drm.lean_descent import LeanDescent
 from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.linear_iterates import (
     APGIterates,
@@ -55,6 +57,14 @@ class Engine(Protocol):
 
     def class_means(self) -> Array:
         """Return the mean input of every class, (g, …), as typical test samples."""
+        ...
+
+
+class Shortcut(Protocol):
+    """A solver's δ and iteration counts without its representations."""
+
+    def dissimilarities(self, X: Array) -> tuple[Array, NDArray[np.int64]]:
+        """Return δ, (m, g), and the iterations of each test sample, (m,)."""
         ...
 
 
@@ -115,13 +125,13 @@ class FeatureEngine:
         system: FactoredSystem,
         penalty: Penalty,
         solver: Solver,
-        iterates: MatrixIterates | None = None,
+        shortcut: Shortcut | None = None,
     ) -> None:
         self._system = system
         self._penalty = penalty
         self._solver = solver
-        self._iterates = iterates
-        self.batches_itself = iterates is not None
+        self._shortcut = shortcut
+        self.batches_itself = shortcut is not None
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations of test samples given by features, (m, p)."""
@@ -132,9 +142,9 @@ class FeatureEngine:
         return self._solver.solve(Problem(self._system, k, self._penalty))
 
     def dissimilarities(self, inputs: Any) -> Array:
-        """Return δ, (m, g); for PPA and fixed-step APG without iterating per sample."""
-        if self._iterates is not None:
-            return self._iterates.dissimilarities(inputs)[0]
+        """Return δ, (m, g), by the shortcut if the solver has one."""
+        if self._shortcut is not None:
+            return self._shortcut.dissimilarities(inputs)[0]
         W = self.solve(inputs).W
         dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
         return factored_dissimilarities(self._system, W, dense)
@@ -200,16 +210,18 @@ def make_feature_engine(
             raise ValueError("solver='exact' is for penalty='ridge' only")
         return ExactEngine(system, penalty.beta)
     solver = make_iterative(name, system, penalty, rule, step)
-    iterates = None
+    shortcut = None
     if isinstance(penalty, Ridge) and isinstance(system.F, np.ndarray):
-        iterates = _matrix_iterates(name, system, penalty.beta, rule, step)
-    return FeatureEngine(system, penalty, solver, iterates)
+        shortcut = _shortcut(name, system, penalty.beta, rule, step)
+    return FeatureEngine(system, penalty, solver, shortcut)
 
 
-def _matrix_iterates(
+def _shortcut(
     name: str, system: FactoredSystem, beta: float, rule: StoppingRule, step: Step
-) -> MatrixIterates | None:
-    """Return the shortcut of the algorithms that are linear in the test sample."""
+) -> Shortcut | None:
+    """Return the way to δ that does not build representations, where there is one."""
+    if name == "gd":
+        return LeanDescent(system, beta, rule)
     if name == "ppa":
         steps: Iterates = PPAIterates(system, beta, largest_eigenvalue_bound(system))
     elif name == "apg" and step == "fixed":

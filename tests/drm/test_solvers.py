@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drmbench.drm import lean_descent
 from drmbench.drm.closed_form import ClosedForm
 from drmbench.drm.decision import factored_dissimilarities
 from drmbench.drm.iterative import (
@@ -247,4 +248,23 @@ def test_matrix_iterates_are_the_per_sample_iterations(accelerated, max_iter):
     assert np.array_equal(n_iter, one_by_one.n_iter)
     assert len(set(n_iter.tolist())) > 1
     expected = factored_dissimilarities(system, one_by_one.W, X)
+    assert np.allclose(delta, expected, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-3, 0.5])
+@pytest.mark.parametrize("max_iter", [6, 400])
+def test_lean_descent_is_descent(monkeypatch, alpha, max_iter):
+    """GD without representations: same δ and same iterations of every sample."""
+    monkeypatch.setattr(lean_descent, "ROWS", 7)
+    monkeypatch.setattr(lean_descent, "BATCH", 16)
+    problem, F, X = make_problem(m=40, n=60, alpha=alpha, beta=2.0)
+    X[::3] *= 1e-3
+    system = FactoredSystem(F, problem.system.partition, alpha)
+    rule = StoppingRule(1e-6, max_iter)
+    delta, n_iter = lean_descent.LeanDescent(system, 2.0, rule).dissimilarities(X)
+    solution = GradientDescent(rule).solve(Problem(system, F @ X.T, Ridge(2.0)))
+    assert np.array_equal(n_iter, solution.n_iter)
+    if max_iter == 400:
+        assert len(set(n_iter.tolist())) > 1
+    expected = factored_dissimilarities(system, solution.W, X)
     assert np.allclose(delta, expected, rtol=1e-8, atol=1e-12)
