@@ -77,7 +77,7 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         The number of neighbours used.
     clamped_ : bool
         Whether it is smaller than ``k_neighbors``.
-    note_ : str
+    notes_ : tuple of str
         What was done otherwise than asked, in words; empty if nothing.
     n_features_in_ : int
         Number of features seen in ``fit``.
@@ -196,7 +196,7 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_features_in_ = resampled.X.shape[1]
         self.k_neighbors_ = resampled.k_neighbors
         self.clamped_ = resampled.clamped
-        self.note_ = resampled.note
+        self.notes_ = (resampled.note,) if resampled.note else ()
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

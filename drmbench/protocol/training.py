@@ -113,8 +113,8 @@ def train(
 
 def _notes_of(model: Any) -> tuple[str, ...]:
     """Return what a fitted estimator says it did otherwise than asked."""
-    note: str = getattr(model, "note_", "")
-    return (*getattr(model, "notes_", ()), *([note] if note else []))
+    notes: tuple[str, ...] = getattr(model, "notes_", ())
+    return notes
 
 
 def _select(

@@ -62,7 +62,7 @@ def test_neighbours_are_clamped_and_recorded(sampler: str, n_minority: int) -> N
     assert model.clamped_
     assert (
         f"k_neighbors {n_minority - 1} instead of 5: class 1 has {n_minority} samples"
-        in model.note_
+        in model.notes_[0]
     )
     assert model.predict(X).shape == y.shape
 
@@ -74,7 +74,7 @@ def test_a_large_minority_is_not_clamped(sampler: str) -> None:
     model.fit(X, y)
     assert model.k_neighbors_ == 5
     assert not model.clamped_
-    assert model.note_ == ""
+    assert model.notes_ == ()
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -148,7 +148,7 @@ def test_without_safe_pairs_safe_level_smote_changes_nothing() -> None:
 def test_classes_of_one_size_are_left_alone() -> None:
     X, y = np.eye(3), np.array([0, 1, 2])
     model = OversampledClassifier("smote", KNeighborsClassifier(1)).fit(X, y)
-    assert model.note_ == "nothing generated: all classes have the same size"
+    assert model.notes_ == ("nothing generated: all classes have the same size",)
     assert model.predict(X).tolist() == [0, 1, 2]
 
 
@@ -199,7 +199,7 @@ def test_resampled_data_can_be_shared(sampler: str) -> None:
         np.testing.assert_array_equal(
             together.decision_function(X), alone.decision_function(X)
         )
-        assert together.note_ == alone.note_
+        assert together.notes_ == alone.notes_
         assert together.k_neighbors_ == 3
 
 
