@@ -50,10 +50,11 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         Constant of the polynomial kernel.
     max_iter : int, default=30000
         Where libsvm stops, converged or not. Most problems need a few hundred
-        iterations. Those that do not converge are high degrees at a large cost, on
-        which libsvm spends millions; more iterations do not make them better: on the
-        KEEL sets haberman, glass4 and ecoli1 the test G-mean of such machines after
-        10⁴, 10⁵ and 10⁶ iterations goes up about as often as down.
+        iterations; those that do not converge are high degrees at a large cost, on
+        which libsvm can spend millions. They gain little by it: of 192 machines on
+        seven KEEL sets that had not converged after 10,000 iterations, 300,000 made
+        the G-mean on test data better for 64 and worse for 54 (mean 0.558 and 0.566,
+        0.563 with 30,000).
 
     Attributes
     ----------
