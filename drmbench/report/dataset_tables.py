@@ -80,7 +80,7 @@ def _row(published: Mapping[str, str], entry: DatasetEntry) -> tuple[str, ...]:
 
 def _sizes(entry: DatasetEntry) -> str:
     """Say how many samples train and how many test, if the paper fixes that."""
-    if entry.given_split:
+    if entry.paper and entry.paper.split == "given" and entry.given_split:
         return f"{entry.given_split:,} + {entry.n - entry.given_split:,}"
     if entry.paper and entry.paper.train:
         return f"{entry.paper.train:,} + {entry.paper.test:,}"

@@ -10,13 +10,14 @@ from drmbench import __version__
 from drmbench.report.table import TextTable
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: auto;
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 84rem; margin: auto;
        padding: 1rem; color: #1a1a1a; background: #fff; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.85rem; }
 caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
 th, td { text-align: left; padding: 0.25rem 0.6rem; border-bottom: 1px solid #ddd;
-         vertical-align: top; }
+         vertical-align: top; white-space: nowrap; }
+td:last-child { white-space: normal; min-width: 14rem; }
 img { max-width: 100%; }
 figcaption { font-size: 0.85rem; }
 """

@@ -37,6 +37,7 @@ def test_known_differences_are_shown():
     assert small["nakayama"]["n (paper)"] == "112"
     assert small["nakayama"]["train + test"] == "84 + 21"
     assert "105" in small["nakayama"]["what differs"]
+    assert small["pendigits"]["train + test"] == "1,575 + 9,417"  # not its own split
     assert large["poker"]["train + test"] == "25,010 + 100,000"
     assert large["poker"]["train + test (paper)"] == "25,010 + 1,000,000"
     glass4 = cells("table7_imbalanced_datasets")["glass4"]
