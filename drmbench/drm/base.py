@@ -20,6 +20,7 @@ from drmbench.drm.engines import (
     KernelEngine,
     make_feature_engine,
     make_iterative,
+    step_constant,
 )
 from drmbench.drm.kernels import (
     Kernel,
@@ -191,7 +192,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if name == "closed_form":
             return KernelEngine.closed_form(system, Ridge(self.beta))
         penalty = make_penalty(self.penalty, self.beta, self._partition)
-        solver = make_iterative(name, system, penalty, self._rule(), self.step)
+        c = step_constant(name, system, self.step)
+        solver = make_iterative(name, c, penalty, self._rule(), self.step)
         return KernelEngine(system, penalty, solver)
 
     def _rule(self) -> StoppingRule:

@@ -68,16 +68,19 @@ class Shortcut(Protocol):
         ...
 
 
+def step_constant(name: str, system: System, step: Step) -> float:
+    """Return the constant c of the solver called `name`; 1 where none is needed."""
+    if name == "gd" or (name == "apg" and step == "backtracking"):
+        return 1.0
+    return largest_eigenvalue_bound(system)
+
+
 def make_iterative(
-    name: str, system: System, penalty: Penalty, rule: StoppingRule, step: Step
+    name: str, c: float, penalty: Penalty, rule: StoppingRule, step: Step
 ) -> Solver:
-    """Return the iterative solver called `name` for a system and a penalty."""
+    """Return the iterative solver called `name`, with its constant c, for a penalty."""
     if name == "gd":
         return GradientDescent(rule)
-    if name == "apg" and step == "backtracking":
-        c = 1.0  # where the search starts; no eigenvalue is needed
-    else:
-        c = largest_eigenvalue_bound(system)
     if name == "ppa":
         return ProximalPoint(rule, c)
     if isinstance(penalty, Ridge):
@@ -209,23 +212,29 @@ def make_feature_engine(
         if not isinstance(penalty, Ridge):
             raise ValueError("solver='exact' is for penalty='ridge' only")
         return ExactEngine(system, penalty.beta)
-    solver = make_iterative(name, system, penalty, rule, step)
+    c = step_constant(name, system, step)
+    solver = make_iterative(name, c, penalty, rule, step)
     shortcut = None
     if isinstance(penalty, Ridge) and isinstance(system.F, np.ndarray):
-        shortcut = _shortcut(name, system, penalty.beta, rule, step)
+        shortcut = _shortcut(name, system, penalty.beta, c, rule, step)
     return FeatureEngine(system, penalty, solver, shortcut)
 
 
 def _shortcut(
-    name: str, system: FactoredSystem, beta: float, rule: StoppingRule, step: Step
+    name: str,
+    system: FactoredSystem,
+    beta: float,
+    c: float,
+    rule: StoppingRule,
+    step: Step,
 ) -> Shortcut | None:
     """Return the way to δ that does not build representations, where there is one."""
     if name == "gd":
         return LeanDescent(system, beta, rule)
     if name == "ppa":
-        steps: Iterates = PPAIterates(system, beta, largest_eigenvalue_bound(system))
+        steps: Iterates = PPAIterates(system, beta, c)
     elif name == "apg" and step == "fixed":
-        steps = APGIterates(system, beta, largest_eigenvalue_bound(system))
+        steps = APGIterates(system, beta, c)
     else:
         return None
     return MatrixIterates(system, steps, rule)

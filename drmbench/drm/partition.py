@@ -74,11 +74,6 @@ class ClassPartition:
         """Class number of each position in class order."""
         return np.repeat(np.arange(self.n_classes), self.counts)
 
-    @cached_property
-    def own_counts(self) -> Array:
-        """Size of the class each position belongs to."""
-        return np.repeat(self.counts.astype(np.float64), self.counts)
-
     def class_sums(self, values: Array) -> Array:
         """Sum the rows of each class: (n, …) → (g, …)."""
         sums: Array = np.add.reduceat(values, self.starts, axis=0)

@@ -17,14 +17,6 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 Scaling = Literal["none", "maxabs", "separate"]
 
-#: What each scaling does, for a reader of a table.
-DESCRIPTIONS: dict[Scaling, str] = {
-    "none": "features as they are",
-    "maxabs": "features divided by the training part's largest absolute values",
-    "separate": "training and test part each divided by its own largest absolute"
-    " values (a leak: a test sample's features depend on the other test samples)",
-}
-
 
 def feature_scales(X: Matrix) -> Matrix:
     """Return each column's largest absolute value, 1 for a column of zeros.

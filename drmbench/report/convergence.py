@@ -8,6 +8,7 @@ import numpy as np
 
 from drmbench.data.dataset import Dataset
 from drmbench.drm.classifier import DRMClassifier, SolveTrace
+from drmbench.protocol.scaling import feature_scales
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,8 +29,7 @@ def traces(dataset: Dataset) -> dict[str, SolveTrace]:
 
     Features are divided by their largest absolute value, as the paper does.
     """
-    scale = np.abs(dataset.X).max(axis=0)
-    X = dataset.X / np.where(scale > 0, scale, 1.0)
+    X = dataset.X / feature_scales(dataset.X)
     found = {}
     for name in _STYLES:
         model = DRMClassifier(
