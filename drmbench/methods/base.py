@@ -109,6 +109,8 @@ class Method:
         Whether dividing features by positive constants changes nothing.
     large_scale : bool
         Whether it is meant for data too large for kernel matrices.
+    most_features : int or None
+        Features beyond which a run skips it, because it would take too long.
     predict_grid, predict_left_out : callable or None
         Exact shortcuts; None means the naive path.
     prefer : callable or None
@@ -128,6 +130,7 @@ class Method:
     stochastic: bool = False
     scale_invariant: bool = False
     large_scale: bool = False
+    most_features: int | None = None
     predict_grid: GridPredictor | None = None
     predict_left_out: LeftOutPredictor | None = None
     prefer: Callable[[Params], tuple[Any, ...]] | None = None

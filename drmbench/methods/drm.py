@@ -43,6 +43,9 @@ LARGE_GRID = {
     "beta": tuple(float(f"1e{e}") for e in range(-6, 9)),
 }
 
+#: Features up to which matrices of that size a class are worth it.
+MOST_FEATURES = 1000
+
 
 def _alpha(params: Params) -> float:
     """Return α, which is 0 for kernel ridge representation."""
@@ -196,6 +199,7 @@ def _iterative(solver: str, title: str) -> Method:
         defaults={"tol": 1e-5, "max_iter": 150},
         column=f"DRM-{solver.upper()}",
         large_scale=True,
+        most_features=MOST_FEATURES,
         prefer=_most_regularised,
     )
 
@@ -217,6 +221,8 @@ METHODS = (
         build=lambda params, seed: LinearDRMClassifier(**params),
         grid=LARGE_GRID,
         large_scale=True,
+        most_features=MOST_FEATURES,
+        predict_grid=predict_linear_grid,
         predict_left_out=predict_linear_left_out,
         prefer=_most_regularised,
     ),

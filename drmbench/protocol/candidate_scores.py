@@ -106,15 +106,11 @@ class Scorer:
         X: Matrix,
         y: Labels,
         *,
-        subset: int,
         train_share: float,
         repeats: int,
         seed: int,
     ) -> CandidateScores:
-        """Average the scores of stratified random splits of a stratified subset."""
-        if len(y) > subset:
-            (drawn,) = random_splits(y, subset, repeats=1, seed=seed, name="subset")
-            X, y = X[drawn.train], y[drawn.train]
+        """Average the scores of stratified random splits."""
         train_size = max(round(train_share * len(y)), len(np.unique(y)))
         parts = random_splits(y, train_size, repeats=repeats, seed=seed)
         return self._mean_over(X, y, parts)

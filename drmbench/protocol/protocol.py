@@ -25,7 +25,8 @@ OPTIMISTIC = (
     " and unscaled data was chosen on the test part"
 )
 
-_ROWS_OF_MODE: dict[ScalingMode, tuple[RowScaling, ...]] = {
+#: The ``scaling`` of the result rows of each mode.
+ROWS_OF_MODE: dict[ScalingMode, tuple[RowScaling, ...]] = {
     "honest": ("selected",),
     "paper": ("none", "separate"),
     "none": ("none",),
@@ -68,7 +69,7 @@ class Protocol:
 
     def rows(self) -> tuple[RowScaling, ...]:
         """Return the ``scaling`` of each result row that a split gives."""
-        return _ROWS_OF_MODE[self.scaling]
+        return ROWS_OF_MODE[self.scaling]
 
     def scalings_tried(self, row: RowScaling, method: Method) -> tuple[Scaling, ...]:
         """Return the scalings that selection chooses from for a row.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -57,6 +58,8 @@ class PublishedCell:
         """
         if self.mean is None or self.spread is None:
             return Agreement.UNPUBLISHED
+        if math.isnan(mean):
+            return Agreement.DIFFERENT
         same_mean = _units(mean) == _units(self.mean)
         if same_mean and abs(_units(spread) - _units(self.spread)) <= 1:
             return Agreement.EXACT

@@ -14,9 +14,12 @@ from drmbench.protocol.candidate_scores import CandidateScores, Scorer
 from drmbench.protocol.labels import number_classes
 from drmbench.protocol.metrics import get_metric
 from drmbench.protocol.seeds import stable_seed
+from drmbench.protocol.splits import random_splits
 
 #: Scores this close are ties: sums of the same terms in another order may differ so.
 TIE_TOLERANCE = 1e-12
+#: Rows that the paper selects on where data is large.
+PAPER_SUBSET = 3000
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,9 @@ class SelectionPlan:
         Number of folds of ``kfold``; fewer where there are fewer rows.
     repeats : int
         Number of k-fold partitions, or of random splits.
-    subset : int
-        ``random`` draws this many rows (stratified) where there are more.
+    subset : int or None
+        Select on this many rows (stratified) where there are more. None is all rows,
+        but 3,000 for ``random``, as in the paper.
     train_share : float
         Share of the subset that trains in each random split.
     tie : {"preferred", "first"}
@@ -49,10 +53,17 @@ class SelectionPlan:
     metric: str = "accuracy"
     k: int = 10
     repeats: int = 1
-    subset: int = 3000
+    subset: int | None = None
     train_share: float = 0.8
     tie: Literal["preferred", "first"] = "preferred"
     note: str = ""
+
+    @property
+    def rows_used(self) -> int | None:
+        """How many training rows selection looks at; None for all."""
+        if self.subset is None and self.kind == "random":
+            return PAPER_SUBSET
+        return self.subset
 
     def describe(self) -> str:
         """Say in words how parameters are selected.
@@ -66,9 +77,10 @@ class SelectionPlan:
         how = {
             "loo": "leave-one-out",
             "kfold": f"{self.k}-fold{times}",
-            "random": f"random splits ({self.train_share:.0%} train{times}) of at most"
-            f" {self.subset:,} rows",
+            "random": f"random splits ({self.train_share:.0%} train{times})",
         }[self.kind]
+        if self.rows_used is not None:
+            how += f" of at most {self.rows_used:,} rows"
         ties = {"first": "first in grid order", "preferred": "more regularised"}
         return f"{how} by {self.metric}; of equal scores the {ties[self.tie]}"
 
@@ -170,6 +182,10 @@ def select(
 def _score(
     scorer: Scorer, X: Matrix, y: Labels, plan: SelectionPlan, seed: int
 ) -> CandidateScores:
+    if plan.rows_used is not None and len(y) > plan.rows_used:
+        size = max(plan.rows_used, len(np.unique(y)))
+        (drawn,) = random_splits(y, size, repeats=1, seed=seed, name="subset")
+        X, y = X[drawn.train], y[drawn.train]
     if plan.kind == "loo":
         return scorer.leave_one_out(X, y)
     if plan.kind == "kfold":
@@ -177,7 +193,6 @@ def _score(
     return scorer.random(
         X,
         y,
-        subset=plan.subset,
         train_share=plan.train_share,
         repeats=plan.repeats,
         seed=seed,
