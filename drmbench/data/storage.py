@@ -67,5 +67,5 @@ def _wait_for(descriptor: int, name: str) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        logger.info("another process is fetching %s; waiting for it", name)
+        logger.info("another process holds %s; waiting for it", name)
         fcntl.flock(descriptor, fcntl.LOCK_EX)

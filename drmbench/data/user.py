@@ -224,20 +224,20 @@ def _encode(
             f"{file}: all {labels.size} rows have the class {names[0]!r};"
             f" classification needs at least two classes"
         )
-    _check_discrete(file, names, labels.size)
-    order = sorted(range(len(names)), key=_sorting_key(names))
+    check_discrete(file, names, labels.size)
+    order = sorted(range(len(names)), key=sorting_key(names))
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
     return tuple(names[place] for place in order), rank[inverse]
 
 
-def _sorting_key(names: Sequence[str]) -> Callable[[int], tuple[float, str]]:
+def sorting_key(names: Sequence[str]) -> Callable[[int], tuple[float, str]]:
     """Sort as numbers where all names are numbers, else as text."""
     numeric = all(is_number(name) for name in names)
     return lambda place: (float(names[place]) if numeric else 0.0, names[place])
 
 
-def _check_discrete(file: str, names: Sequence[str], n_samples: int) -> None:
+def check_discrete(file: str, names: Sequence[str], n_samples: int) -> None:
     """Refuse a target that measures something instead of naming classes."""
     numeric = all(is_number(name) for name in names)
     fractions = numeric and not all(float(name).is_integer() for name in names)

@@ -13,6 +13,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.dask_sums import (
+    class_sums,
+    columns_of,
+    is_dask,
+    lazy_classes,
+    lazy_dissimilarities,
+)
 from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.nearest import NearestClassMixin
 from drmbench.drm.partition import Array
@@ -44,8 +51,9 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
     The model is one p × p sum and one count a class, so it can be fitted in pieces
-    (:meth:`partial_fit`), needs no training sample afterwards, and predicts in O(gp²)
-    a sample whatever n was. It equals ``DRMClassifier(kernel="linear")``.
+    (:meth:`partial_fit`) or to a dask collection, block by block; it needs no training
+    sample afterwards, and predicts in O(gp²) a sample whatever n was. It equals
+    ``DRMClassifier(kernel="linear")``.
 
     Parameters
     ----------
@@ -121,23 +129,67 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, p)
-            Training samples.
-        y : array-like of shape (n,)
+        X : array-like, CSR matrix, dask array or dask dataframe of shape (n, p)
+            Training samples. Those of a dask collection are summed block by block,
+            wherever its scheduler computes, and never are in memory together.
+        y : array-like, dask array or dask series of shape (n,)
             Class labels of any kind.
 
         Returns
         -------
         self
         """
+        if is_dask(X):
+            return self._fit_collection(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         _check_labels(y)
-        self.classes_ = np.unique(y)
-        if self.classes_.size < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+        self._set_classes(np.unique(y))
         self._forget()
         self._learn(X, np.searchsorted(self.classes_, y))
         return self
+
+    def _fit_collection(self, X: Any, y: Any) -> Self:
+        validate_data(self, columns_of(X), skip_check_array=True)
+        total = class_sums(X, y, self.alpha, self.beta)
+        self._set_classes(total.classes)
+        self._adopt(total.sums)
+        return self
+
+    def _set_classes(self, classes: NDArray[Any]) -> None:
+        if classes.size < 2:
+            raise ValueError("y has one class only; a classifier needs two or more")
+        self.classes_ = classes
+
+    @classmethod
+    def from_sums(
+        cls, classes: NDArray[Any], sums: ClassSums, *, alpha: float, beta: float
+    ) -> Self:
+        """Return the model that has these sums, without any sample.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (g,)
+            The class labels, sorted.
+        sums : ClassSums
+            Their sums and counts.
+        alpha, beta : float
+            The weights the sums were made with.
+
+        Examples
+        --------
+        >>> model = LinearDRMClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+        >>> sums = ClassSums(model.sums_, model.class_count_)
+        >>> copy = LinearDRMClassifier.from_sums(
+        ...     model.classes_, sums, alpha=1.0, beta=1.0
+        ... )
+        >>> copy.predict([[0.1, 2.0]]).tolist()
+        ['b']
+        """
+        model = cls(alpha=alpha, beta=beta)
+        model.n_features_in_ = sums.G.shape[1]
+        model._set_classes(np.asarray(classes))
+        model._adopt(sums)
+        return model
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any | None = None) -> Self:
@@ -194,7 +246,9 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
     def _learn(self, X: Any, codes: NDArray[np.int64]) -> None:
         news = ClassSums.of(X, codes, self.classes_.size, self.alpha, self.beta)
-        sums = ClassSums(self.sums_, self.class_count_) + news
+        self._adopt(ClassSums(self.sums_, self.class_count_) + news)
+
+    def _adopt(self, sums: ClassSums) -> None:
         self.sums_, self.class_count_ = sums.G, sums.counts
         self._weights_of_sums = (self.alpha, self.beta)
         self._lazy = _LazyModel(sums, self.alpha)
@@ -212,14 +266,35 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (m, p)
+        X : array-like, CSR matrix, dask array or dask dataframe of shape (m, p)
             Test samples.
 
         Returns
         -------
-        ndarray of shape (m, g)
+        ndarray of shape (m, g), or a dask array for a dask collection
             Columns in the order of ``classes_``; ``inf`` for a class without samples.
         """
         check_is_fitted(self, "sums_")
+        if is_dask(X):
+            validate_data(self, columns_of(X), reset=False, skip_check_array=True)
+            lazy: Array = lazy_dissimilarities(X, self._fitted_model())
+            return lazy
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
         return self._fitted_model().dissimilarities(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the smallest dissimilarity.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix, dask array or dask dataframe of shape (m, p)
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m,), or a dask array for a dask collection
+        """
+        if is_dask(X):
+            lazy: NDArray[Any] = lazy_classes(self.dissimilarities(X), self.classes_)
+            return lazy
+        return super().predict(X)

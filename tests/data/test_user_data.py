@@ -72,7 +72,7 @@ class TestTables:
             ("a.csv", "\ufeff" + CSV),
             ("a.csv", CSV.replace("red", '"red"').replace(",", ", ")),
             ("a.csv", CSV + "\n,,\n"),
-            ("a.csv.gz", gzip.compress(CSV.encode())),
+            ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
             ("a.csv.bz2", bz2.compress(CSV.encode())),
         ],
     )

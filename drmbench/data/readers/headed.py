@@ -57,12 +57,12 @@ def read_headed(blob: Blob, target: str | None, delimiter: str | None) -> Headed
     >>> table.X.tolist(), table.nominal, lines
     ([[1.0, 1.0], [2.0, 0.0]], (1,), [2, 3])
     """
-    sought = delimiter or _find_delimiter(blob)
+    sought = delimiter or find_delimiter(blob)
     rows, names = without_headers(csv_rows([blob], sought), [True])
     assert names is not None
-    _refuse_numbers(blob.name, names)
+    refuse_numbers(blob.name, names)
     check_names(blob.name, names)
-    label = _target_column(blob.name, names, target)
+    label = target_column(blob.name, names, target)
     features = [column for column in range(rows.width) if column != label]
     codings: list[Coding | None] = [None] * rows.width
     for column in features:
@@ -71,12 +71,14 @@ def read_headed(blob: Blob, target: str | None, delimiter: str | None) -> Headed
     return HeadedTable(table, rows.lines)
 
 
-def _find_delimiter(blob: Blob) -> str:
+def find_delimiter(blob: Blob) -> str:
+    """Return what separates the columns, judged by the first line."""
     first_line = text(blob).lstrip("\n").partition("\n")[0]
     return next((mark for mark in ",;\t" if mark in first_line), ",")
 
 
-def _refuse_numbers(file: str, names: Sequence[str]) -> None:
+def refuse_numbers(file: str, names: Sequence[str]) -> None:
+    """Refuse a first row of numbers, which is data and not names."""
     if all(is_number(name) for name in names):
         raise InputError(
             f"{file}: the first row holds numbers ({', '.join(names[:5])}); it must"
@@ -105,7 +107,8 @@ def check_names(file: str, names: Sequence[str]) -> None:
         )
 
 
-def _target_column(file: str, names: Sequence[str], target: str | None) -> int:
+def target_column(file: str, names: Sequence[str], target: str | None) -> int:
+    """Return the place of the column with the classes."""
     listed = f"Columns: {', '.join(names)}"
     if target is None:
         raise InputError(

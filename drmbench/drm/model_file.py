@@ -1,0 +1,233 @@
+"""Fitted linear models in files: numpy arrays and JSON text, nothing executable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench import __version__
+from drmbench.data.storage import replacing
+from drmbench.drm.linear import ClassSums
+from drmbench.drm.linear_classifier import LinearDRMClassifier
+from drmbench.drm.partition import Array
+from drmbench.drm.validation import check_weights
+from drmbench.errors import InputError
+
+FORMAT = "drmbench linear DRM"
+"""What the file says it is."""
+
+VERSION = 1
+"""Layout of the file; raise it when an older reader could not use a new file."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredModel:
+    """A linear DRM with what is needed to use it on other data.
+
+    Attributes
+    ----------
+    classifier : LinearDRMClassifier
+        The fitted model.
+    feature_names : tuple of str or None
+        Names of the features, in the model's order.
+    class_names : tuple of str or None
+        What the classes are called, in the order of ``classifier.classes_``; None
+        where the classes themselves are the names.
+    scale : ndarray of shape (p,) or None
+        What features are divided by before the model sees them.
+    target : str or None
+        Name of the column that held the class.
+    """
+
+    classifier: LinearDRMClassifier
+    feature_names: tuple[str, ...] | None = None
+    class_names: tuple[str, ...] | None = None
+    scale: Array | None = None
+    target: str | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return int(self.classifier.n_features_in_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted class, by its name, of each row of unscaled X."""
+        samples = np.asarray(X, dtype=np.float64)
+        if self.scale is not None:
+            samples = samples / self.scale
+        predicted = self.classifier.predict(samples)
+        if self.class_names is None:
+            return predicted
+        codes = np.searchsorted(self.classifier.classes_, predicted)
+        return np.array(self.class_names, dtype=np.str_)[codes]
+
+
+def save_model(
+    path: str | Path,
+    classifier: LinearDRMClassifier,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    scale: Array | None = None,
+    target: str | None = None,
+) -> None:
+    """Write a fitted model to a file; whoever reads it meets all of it or none.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, an npz archive; an older one is replaced.
+    classifier : LinearDRMClassifier
+        The fitted model; its classes are numbers or text.
+    feature_names, class_names, scale, target
+        As in :class:`StoredModel`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written, or the classes are objects of some other kind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = LinearDRMClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(Path(folder) / "pets.npz", model)
+    ...     load_model(Path(folder) / "pets.npz").predict([[0.1, 2.0]]).tolist()
+    ['dog']
+    """
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "drmbench": __version__,
+        "alpha": float(classifier.alpha),
+        "beta": float(classifier.beta),
+        "feature_names": None if feature_names is None else list(feature_names),
+        "class_names": None if class_names is None else list(class_names),
+        "target": target,
+    }
+    arrays = {
+        "about": np.array(json.dumps(about)),
+        "classes": _plain_classes(classifier.classes_),
+        "sums": classifier.sums_,
+        "counts": classifier.class_count_,
+    }
+    if scale is not None:
+        arrays["scale"] = np.asarray(scale, dtype=np.float64)
+    try:
+        with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, allow_pickle=False, **arrays)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return classes as an array numpy can store without pickling."""
+    if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes):
+        return classes.astype(np.str_)
+    if classes.dtype.kind not in "biufU":
+        raise InputError(
+            f"classes of type {classes.dtype} cannot be written; use numbers or text"
+        )
+    return classes
+
+
+def load_model(path: str | Path) -> StoredModel:
+    """Read a model that :func:`save_model` wrote.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is damaged, is not a model, or was written by a newer
+        version; nothing in a file is ever executed.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; `drmbench fit … --save` writes models")
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        about = json.loads(str(arrays["about"]))
+    # Damaged content makes zipfile, numpy and json raise almost anything.
+    except Exception as error:
+        raise InputError(
+            f"{path}: not a readable model file ({type(error).__name__}: {error})"
+        ) from error
+    _check_kind(path, about)
+    try:
+        return _assembled(about, arrays)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: a damaged model file ({error})") from error
+
+
+def _check_kind(path: Path, about: Any) -> None:
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise InputError(f"{path}: not a model file of drmbench")
+    version = about.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise InputError(
+            f"{path}: a model file of version {version!r}, written by drmbench"
+            f" {about.get('drmbench')}; this drmbench ({__version__}) reads up to"
+            f" version {VERSION}: update it, or fit again"
+        )
+
+
+def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StoredModel:
+    classes, sums, counts = arrays["classes"], arrays["sums"], arrays["counts"]
+    scale = arrays.get("scale")
+    check_weights(about["alpha"], about["beta"])
+    _check_arrays(classes, sums, counts, scale)
+    classifier = LinearDRMClassifier.from_sums(
+        classes, ClassSums(sums, counts), alpha=about["alpha"], beta=about["beta"]
+    )
+    return StoredModel(
+        classifier,
+        feature_names=_names(about, "feature_names", sums.shape[1]),
+        class_names=_names(about, "class_names", classes.size),
+        scale=scale,
+        target=None if about["target"] is None else str(about["target"]),
+    )
+
+
+def _check_arrays(
+    classes: NDArray[Any],
+    sums: NDArray[Any],
+    counts: NDArray[Any],
+    scale: NDArray[Any] | None,
+) -> None:
+    g, p = classes.size, sums.shape[-1]
+    sound = (
+        classes.shape == (g,)
+        and np.array_equal(np.unique(classes), classes)
+        and sums.shape == (g, p, p)
+        and sums.dtype == np.float64
+        and bool(np.isfinite(sums).all())
+        and counts.shape == (g,)
+        and counts.dtype == np.int64
+        and bool((counts >= 0).all() and counts.any())
+    )
+    if scale is not None:
+        sound = sound and scale.shape == (p,) and scale.dtype == np.float64
+        sound = sound and bool(((scale > 0) & np.isfinite(scale)).all())
+    if not sound:
+        raise ValueError("its arrays do not fit together")
+
+
+def _names(about: dict[str, Any], key: str, count: int) -> tuple[str, ...] | None:
+    names = about[key]
+    if names is None:
+        return None
+    if (
+        not isinstance(names, list)
+        or not all(isinstance(name, str) for name in names)
+        or len(set(names)) != count
+        or len(names) != count
+    ):
+        raise ValueError(f"its {key} are not {count} different names")
+    return tuple(names)
