@@ -1,0 +1,73 @@
+"""``drmbench config``: check experiment files, and print the schema they follow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.errors import InputError
+
+if TYPE_CHECKING:
+    from drmbench.config import Experiment
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Check experiment files, and print the schema they follow.",
+)
+
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILE", help="Experiment files (YAML).")
+]
+
+
+@app.command(
+    epilog=examples(
+        "drmbench config check configs/gene.yaml",
+        "drmbench config check configs/*.yaml",
+    ),
+)
+def check(files: Files) -> None:
+    """Check experiment files; say what each would run, or all that is wrong."""
+    from drmbench.config import load_experiments
+
+    columns = [("experiment", LEFT), ("data sets", RIGHT), ("methods", RIGHT)]
+    columns.append(("splits", LEFT))
+    print_table(columns, [_as_row(one) for one in load_experiments(files)])
+
+
+def _as_row(experiment: Experiment) -> list[str]:
+    return [
+        experiment.name,
+        str(len(experiment.datasets)),
+        str(len(experiment.methods)),
+        experiment.split.describe(),
+    ]
+
+
+@app.command(
+    epilog=examples(
+        "drmbench config schema",
+        "drmbench config schema --out experiment.schema.json",
+    ),
+)
+def schema(
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write to this file instead.")
+    ] = None,
+) -> None:
+    """Print the JSON schema of experiment files, for editors and programs."""
+    from drmbench.config import json_schema
+
+    text = json.dumps(json_schema(), indent=1, ensure_ascii=False)
+    if out is None:
+        typer.echo(text)
+        return
+    try:
+        out.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
+    typer.echo(str(out))
