@@ -1,1 +1,1 @@
-"""From a plan of cells to stored results."""
+"""From experiments to stored results: plan, cells, worker processes and the store."""

@@ -1,0 +1,120 @@
+"""``drmbench compare``: all sensible methods on a person's own table, no YAML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.errors import InputError
+
+EPILOGUE = examples(
+    "drmbench compare mine.csv --target label",
+    "drmbench compare mine.csv --target label --metric gmean --folds 10",
+    "drmbench compare mine.arff --methods drm-rbf,svm-rbf,rf",
+)
+
+
+def compare_command(
+    data: Annotated[
+        Path, typer.Argument(help="A csv, tsv, npz, ARFF, LIBSVM or MATLAB file.")
+    ],
+    target: Annotated[
+        str | None, typer.Option("--target", help="Column with the classes.")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", help="Names, separated by commas; default: sensible"),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option("--metric", help="gmean, accuracy or balanced_accuracy.")
+    ] = "gmean",
+    folds: Annotated[
+        int, typer.Option("--folds", min=2, help="Outer stratified folds.")
+    ] = 5,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the folds.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Cells side by side.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the results.")] = Path(
+        "results/runs"
+    ),
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="Where to write the equivalent config."),
+    ] = None,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", help="Say only what goes wrong.")
+    ] = False,
+) -> None:
+    """Compare methods on your own data under an honest protocol.
+
+    Outer stratified folds; scaling and parameters are selected inside each training
+    part. Ends with a ranking, a verdict, and the config to build on.
+    """
+    from drmbench.config import load_experiments
+    from drmbench.data.storage import replacing
+    from drmbench.data.user import load_user_file
+    from drmbench.methods.registry import get_method
+    from drmbench.protocol.metrics import get_metric
+    from drmbench.report.results import read_results
+    from drmbench.run.compare import comparison_config, sensible_methods, slug
+    from drmbench.run.session import Options, default_jobs, open_session
+
+    get_metric(metric, scalar=True)
+    dataset = load_user_file(data, target=target)
+    names = methods.split(",") if methods else list(sensible_methods(dataset))
+    for name in names:
+        get_method(name)
+    smallest = min(dataset.class_counts.values())
+    if smallest < folds:
+        raise InputError(
+            f"{data}: the smallest class has {smallest} rows, fewer than {folds} folds;"
+            f" use --folds {max(2, smallest)} or merge classes"
+        )
+    path = config or Path(f"compare-{slug(dataset.name)}.yaml")
+    text = comparison_config(
+        dataset,
+        data.resolve(),
+        target,
+        methods=names,
+        metric=metric,
+        folds=folds,
+        seed=seed,
+    )
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    options = Options(out=out, jobs=jobs or default_jobs(), bar=not no_progress)
+    session = open_session(load_experiments([path]), options)
+    tally = session.run()
+    results = read_results(session.outlooks[0].work.folder)
+    _print_ranking(results)
+    typer.echo(f"\nresults: {session.outlooks[0].work.folder}\nconfig:  {path}")
+    if tally.interrupted:
+        raise typer.Exit(130)
+
+
+def _print_ranking(results: object) -> None:
+    import math
+
+    from drmbench.report.results import Results
+    from drmbench.run.compare import ranking, seconds_of, verdict
+    from drmbench.run.progress import duration
+
+    assert isinstance(results, Results)
+    rows = []
+    for place, cell in enumerate(ranking(results), 1):
+        figure = cell.reason if math.isnan(cell.mean) else f"{cell.mean:.4f}"
+        spread = "" if math.isnan(cell.spread) else f"±{cell.spread:.4f}"
+        done = "" if cell.done == cell.expected else f"{cell.done}/{cell.expected}"
+        time = duration(seconds_of(results, cell.method))
+        rows.append([str(place), cell.method, figure, spread, done, time])
+    headings = ["", "method", results.metric, "sd", "splits", "time"]
+    if all(not row[4] for row in rows):
+        headings.pop(4)
+        rows = [[*row[:4], row[5]] for row in rows]
+    sides = [RIGHT, LEFT, *[RIGHT] * (len(headings) - 2)]
+    print_table(list(zip(headings, sides, strict=True)), rows)
+    typer.echo(f"\n{verdict(results)}")

@@ -1,0 +1,311 @@
+"""Stored results as the reports see them: tidy rows, a manifest, and summaries.
+
+A folder of results has one folder an experiment, each with ``results.csv`` (one row a
+data set, method, scaling and split) and ``manifest.json``. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from drmbench.errors import InputError, did_you_mean
+from drmbench.protocol.evaluate import better_on_test
+from drmbench.protocol.metrics import get_metric, mean_and_spread
+from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
+
+ROWS_FILE = "results.csv"
+MANIFEST_FILE = "manifest.json"
+
+#: Columns that hold text; an empty cell is an empty text, not a missing number.
+_TEXT = ("dataset", "substitute", "method", "scaling", "mode", "status", "reason")
+_MORE_TEXT = ("params", "applied_scaling", "notes", "cell", "trace")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One cell of a table: a method on a data set, over all splits.
+
+    Attributes
+    ----------
+    dataset, method : str
+        Name and label, as in the rows.
+    mean, spread : float
+        Over the splits that are done; NaN if none is. Splits on which the method
+        failed count as the metric's worst value if any other succeeded, as the
+        published figures do.
+    done, expected : int
+        Splits with a result (also one that failed), and splits there should be.
+    failed : int
+        Splits on which the method failed or timed out.
+    scaling : str
+        What the rows say; in the mode ``paper`` the better one on the test parts.
+    reason : str
+        Why there is no figure, or why some splits failed; else empty.
+    values : tuple of float
+        The values over the splits, in split order.
+    """
+
+    dataset: str
+    method: str
+    mean: float
+    spread: float
+    done: int
+    expected: int
+    failed: int = 0
+    scaling: str = ""
+    reason: str = ""
+    values: tuple[float, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all expected splits are done and there is a figure."""
+        return self.done == self.expected and not math.isnan(self.mean)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The stored results of one experiment.
+
+    Attributes
+    ----------
+    name : str
+        Name of the experiment.
+    rows : DataFrame
+        One row a data set, method, scaling and split.
+    manifest : dict
+        How the rows came about, and what was expected.
+    """
+
+    name: str
+    rows: pd.DataFrame
+    manifest: dict[str, Any]
+
+    @property
+    def experiment(self) -> dict[str, Any]:
+        """What the manifest says of the experiment: title, protocol, metrics."""
+        described: dict[str, Any] = self.manifest["experiment"]
+        return described
+
+    @cached_property
+    def datasets(self) -> dict[str, dict[str, Any]]:
+        """What the manifest says of each data set, by name, in the config's order."""
+        return {entry["name"]: entry for entry in self.manifest["datasets"]}
+
+    @cached_property
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """What the manifest says of each method, by label, in the config's order."""
+        return {entry["label"]: entry for entry in self.manifest["methods"]}
+
+    @property
+    def modes(self) -> tuple[ScalingMode, ...]:
+        """The scaling modes that were run, in the config's order."""
+        return tuple(self.experiment["scaling"])
+
+    def selection(self, mode: ScalingMode) -> str:
+        """Say how parameters were selected in a scaling mode."""
+        by_mode = self.experiment.get("selection_modes") or {}
+        return str(by_mode.get(mode) or self.experiment.get("selection") or "")
+
+    def selection_overrides(self, mode: ScalingMode) -> dict[str, str]:
+        """Say how they were selected for single methods in a mode, by label."""
+        if mode in (self.experiment.get("uniform_modes") or ()):
+            return {}
+        return dict(self.experiment.get("selection_overrides") or {})
+
+    @property
+    def metric(self) -> str:
+        """The metric that tables show first."""
+        return str(self.experiment["metrics"][0])
+
+    def summary(
+        self,
+        dataset: str,
+        method: str,
+        *,
+        mode: ScalingMode | None = None,
+        metric: str | None = None,
+    ) -> Summary:
+        """Summarise a method on a data set over its splits.
+
+        Parameters
+        ----------
+        dataset, method : str
+            Name and label of the manifest.
+        mode : {"honest", "paper", "none", "maxabs"} or None
+            Scaling mode; None is the experiment's first.
+        metric : str or None
+            A one-number metric of the rows; None is the experiment's first.
+        """
+        mode, metric = mode or self.modes[0], metric or self.metric
+        expected = int(self.datasets[dataset]["splits"])
+        done: dict[str, list[dict[str, Any]]] = {
+            scaling: rows
+            for scaling in ROWS_OF_MODE[mode]
+            if (rows := self._groups.get((dataset, method, mode, scaling)))
+        }
+        if not done:
+            reason = self.datasets[dataset].get("missing") or "not run"
+            return Summary(
+                dataset, method, math.nan, math.nan, 0, expected, reason=reason
+            )
+        values = {s: _values(rows, metric) for s, rows in done.items()}
+        scaling = better_on_test(values, metric)
+        return _summarise(
+            dataset, method, scaling, done[scaling], values[scaling], expected
+        )
+
+    def summaries(
+        self, *, mode: ScalingMode | None = None, metric: str | None = None
+    ) -> Iterator[Summary]:
+        """Give the summary of every data set and method, data set by data set."""
+        for dataset in self.datasets:
+            for method in self.methods:
+                yield self.summary(dataset, method, mode=mode, metric=metric)
+
+    def means(
+        self, *, mode: ScalingMode | None = None, metric: str | None = None
+    ) -> pd.DataFrame:
+        """Return data sets x methods with the means; NaN where not complete."""
+        frame = pd.DataFrame(
+            math.nan, index=list(self.datasets), columns=list(self.methods), dtype=float
+        )
+        for cell in self.summaries(mode=mode, metric=metric):
+            if cell.complete:
+                frame.loc[cell.dataset, cell.method] = cell.mean
+        return frame
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, str, str, str], list[dict[str, Any]]]:
+        """The rows of each data set, method, mode and scaling, in split order."""
+        groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+        ordered = self.rows.sort_values("split", kind="stable")
+        records: list[dict[str, Any]] = ordered.to_dict("records")  # type: ignore[assignment]
+        for row in records:
+            key = (row["dataset"], row["method"], row["mode"], row["scaling"])
+            groups.setdefault(key, []).append(row)
+        return groups
+
+
+def _values(rows: Sequence[dict[str, Any]], metric: str) -> list[float]:
+    worst = get_metric(metric, scalar=True).worst
+    return [float(r[metric]) if r["status"] == "ok" else worst for r in rows]
+
+
+def _summarise(
+    dataset: str,
+    method: str,
+    scaling: str,
+    rows: Sequence[dict[str, Any]],
+    values: Sequence[float],
+    expected: int,
+) -> Summary:
+    bad = [row for row in rows if row["status"] != "ok"]
+    reason = f"{bad[0]['status']}: {bad[0]['reason']}" if bad else ""
+    all_failed = len(bad) == len(rows)
+    mean, spread = (math.nan, math.nan) if all_failed else mean_and_spread(values)
+    return Summary(
+        dataset,
+        method,
+        mean,
+        spread,
+        len(rows),
+        expected,
+        len(bad),
+        scaling,
+        reason,
+        tuple(values),
+    )
+
+
+def read_rows(path: Path) -> pd.DataFrame:
+    """Read a file of result rows; text columns stay text, numbers become numbers."""
+    text = dict.fromkeys((*_TEXT, *_MORE_TEXT), str)
+    try:
+        return pd.read_csv(
+            path,
+            dtype=text,
+            keep_default_na=False,
+            na_values={column: [""] for column in _numeric_columns(path)},
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: cannot be read as result rows: {error}") from error
+
+
+def _numeric_columns(path: Path) -> list[str]:
+    with path.open(encoding="utf-8") as stream:
+        header = stream.readline().strip().split(",")
+    return [name for name in header if name not in (*_TEXT, *_MORE_TEXT)]
+
+
+def read_results(folder: Path) -> Results:
+    """Read the results of one experiment.
+
+    Parameters
+    ----------
+    folder : Path
+        The experiment's folder, with ``results.csv`` and ``manifest.json``.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or not what it should be.
+    """
+    manifest_path = folder / MANIFEST_FILE
+    try:
+        manifest = json.loads(manifest_path.read_text(encoding="utf-8"))
+        name = str(manifest["experiment"]["name"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{manifest_path}: not a manifest of results: {error}") from (
+            error
+        )
+    return Results(name, read_rows(folder / ROWS_FILE), manifest)
+
+
+def rows_expected(results: Results) -> int:
+    """Return how many rows an experiment has when it is complete."""
+    splits = sum(int(entry["splits"]) for entry in results.datasets.values())
+    if results.experiment["kind"] == "classification":
+        rows = sum(len(ROWS_OF_MODE[mode]) for mode in results.modes)
+    else:
+        rows = len(results.modes)
+    return splits * len(results.methods) * rows
+
+
+def experiments_in(folder: Path) -> list[str]:
+    """Return the names of the experiments that have results in a folder, sorted."""
+    return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST_FILE}"))
+
+
+def load_results(folder: Path, names: Sequence[str] = ()) -> dict[str, Results]:
+    """Read the results of some or all experiments in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with one folder an experiment, such as ``results/reference``.
+    names : sequence of str
+        Experiments to read; none means all.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment; the message lists those there are.
+    """
+    there = experiments_in(folder)
+    for name in names:
+        if name not in there:
+            listed = ", ".join(there) or "none"
+            raise InputError(
+                f"{folder} has no results of {name!r}.{did_you_mean(name, there)}"
+                f" There are: {listed}. `drmbench run configs/{name}.yaml --out"
+                f" {folder}` would make them."
+            )
+    return {name: read_results(folder / name) for name in names or there}

@@ -1,0 +1,177 @@
+"""A comparison for a person with a table of their own: the config, and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import yaml
+
+from drmbench.data.dataset import Dataset
+from drmbench.methods.registry import get_method
+from drmbench.report.results import Results, Summary
+
+#: Training rows beyond which kernel methods take too long to be sensible.
+MANY_ROWS = 8000
+#: Rows that parameters are selected on, at most.
+SELECTION_ROWS = 500
+#: Largest class over smallest from which on over-sampling is worth a try.
+IMBALANCED = 3.0
+
+_SMALL = (
+    "drm-rbf",
+    "drm-poly",
+    "drm-linear",
+    "svm-rbf",
+    "svm-linear",
+    "knn-euclidean",
+    "knn-cosine",
+    "rf",
+    "c45-plain",
+    "nb",
+)
+_LARGE = ("drm-exact", "l2-svm", "rf", "nb")
+_OVERSAMPLED = ("smote-rf", "smote-knn")
+
+
+def sensible_methods(dataset: Dataset) -> tuple[str, ...]:
+    """Return the methods that suit a data set's size and balance."""
+    if dataset.n_samples > MANY_ROWS:
+        return _LARGE
+    if dataset.imbalance_ratio >= IMBALANCED:
+        return _SMALL + _OVERSAMPLED
+    return _SMALL
+
+
+def comparison_config(
+    dataset: Dataset,
+    path: Path,
+    target: str | None,
+    *,
+    methods: Sequence[str],
+    metric: str,
+    folds: int,
+    seed: int,
+) -> str:
+    """Return the YAML text of an honest comparison, to build on.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The user's data, already read.
+    path : Path
+        The file, as the config should name it.
+    target : str or None
+        Column with the classes.
+    methods : sequence of str
+        Names in the registry.
+    metric : str
+        What selects and what is reported first.
+    folds : int
+        Outer folds.
+    seed : int
+        Seed of splits and methods.
+    """
+    others = [m for m in ("gmean", "accuracy", "balanced_accuracy") if m != metric]
+    slow = [m for m in methods if not _has_fast_leave_one_out(m)]
+    selection: dict[str, object] = {
+        "kind": "loo",
+        "metric": metric,
+        "subset": SELECTION_ROWS,
+    }
+    if slow:
+        note = "5-fold selection; there is no fast leave-one-out"
+        selection["methods"] = {
+            m: {"kind": "kfold", "k": 5, "note": note} for m in slow
+        }
+    source: dict[str, object] = {"path": str(path), "name": dataset.name}
+    if target is not None:
+        source["target"] = target
+    config = {
+        "name": f"compare-{slug(dataset.name)}",
+        "title": f"Methods compared on {dataset.name}",
+        "datasets": [source],
+        "methods": list(methods),
+        "protocol": {
+            "split": {"kind": "kfold", "k": folds, "repeats": 1},
+            "selection": selection,
+            "scaling": "honest",
+        },
+        "metrics": [metric, *others],
+        "seed": seed,
+        "timeout": "10m",
+    }
+    text: str = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def _has_fast_leave_one_out(name: str) -> bool:
+    method = get_method(name)
+    families = ("drm", "krr", "knn", "nb", "drm-large")
+    return method.predict_left_out is not None and method.family in families
+
+
+def slug(name: str) -> str:
+    """Return a name as an experiment may be called.
+
+    Examples
+    --------
+    >>> slug("My data (v2)")
+    'my-data-v2'
+    """
+    letters = "".join(c if c.isascii() and c.isalnum() else " " for c in name.lower())
+    return "-".join(letters.split()) or "data"
+
+
+def ranking(results: Results) -> list[Summary]:
+    """Return the methods of a one-data-set experiment, best first, failures last."""
+    cells = list(results.summaries())
+    return sorted(cells, key=lambda c: (not c.complete, math.isnan(c.mean), -c.mean))
+
+
+def seconds_of(results: Results, method: str) -> float:
+    """Return the seconds of a method's selection, fit and prediction, all splits."""
+    rows = results.rows[results.rows["method"] == method]
+    columns = ["seconds_select", "seconds_fit", "seconds_predict"]
+    return float(rows[columns].sum().sum())
+
+
+def verdict(results: Results) -> str:
+    """Say in plain words which method did best, and how sure that is."""
+    ranked = [cell for cell in ranking(results) if cell.complete]
+    if not ranked:
+        return "No method came to a result on every split; see the reasons above."
+    best = ranked[0]
+    equal = [cell.method for cell in ranked[1:] if not clearly_better(best, cell)]
+    text = f"Best: {best.method} ({results.metric} {best.mean:.3f})."
+    if equal:
+        text += f" Not clearly worse on these splits: {_listed(equal)}."
+    elif len(ranked) > 1:
+        text += " It is clearly ahead of all others on these splits."
+    drm = [cell for cell in ranked if "drm" in cell.method]
+    if drm and drm[0] is not best:
+        behind = best.mean - drm[0].mean
+        text += (
+            f" The best DRM, {drm[0].method}, is number {ranked.index(drm[0]) + 1} of"
+            f" {len(ranked)}, {behind:.3f} behind."
+        )
+    return text
+
+
+def clearly_better(best: Summary, other: Summary) -> bool:
+    """Say whether a lead is more than two standard errors of the paired differences.
+
+    The splits share training rows, so this is a rule of thumb, not a test.
+    """
+    differences = [a - b for a, b in zip(best.values, other.values, strict=True)]
+    n = len(differences)
+    mean = sum(differences) / n
+    if n < 2:
+        return False
+    variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
+    return mean > 0 and mean > 2 * math.sqrt(variance / n)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

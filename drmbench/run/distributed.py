@@ -1,0 +1,178 @@
+"""A pool on a dask cluster: the same cells, the same store, more machines.
+
+A dask worker hands each cell to a process of its own (:class:`~.process.Worker`), so a
+time limit or a crash ends that cell alone there too. A dask worker that dies has its
+cells given to others by dask's scheduler.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import select
+import threading
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from drmbench import __version__
+from drmbench.errors import DrmbenchError, InputError
+from drmbench.run.memory import SHARE, machine_memory
+from drmbench.run.pool import Job
+from drmbench.run.process import Answer, Worker
+from drmbench.run.task import Task
+
+#: How long to look for a scheduler, and for its first worker.
+CONNECT_SECONDS = 15.0
+
+_at_hand = threading.local()
+
+
+def run_isolated(task: str, timeout: float | None, memory: int) -> dict[str, Any]:
+    """Run a cell in a child process of a dask worker; returns an answer's fields."""
+    worker: Worker | None = getattr(_at_hand, "worker", None)
+    if worker is None:
+        worker = Worker(memory or int(SHARE * machine_memory()))
+    _at_hand.worker = None
+    worker.give(Task.from_json(task), timeout)
+    while (answer := worker.poll()) is None:
+        select.select([worker], [], [], 0.25)
+    if answer.process_ended:
+        worker.stop()
+    else:
+        _at_hand.worker = worker
+    return dataclasses.asdict(answer)
+
+
+def remote_version() -> str:
+    """Return the drmbench version of a dask worker."""
+    return __version__
+
+
+@dataclass
+class DaskPool:
+    """Cells on the workers of a dask cluster.
+
+    Attributes
+    ----------
+    client : distributed.Client
+        Connection to the scheduler.
+    cluster : distributed.LocalCluster or None
+        A cluster that belongs to this run and ends with it.
+    memory : int
+        Bytes a cell may use; 0 is a share of its machine's.
+    """
+
+    client: Any
+    cluster: Any = None
+    memory: int = 0
+    _futures: dict[Any, Job] = field(default_factory=dict)
+
+    @classmethod
+    def connect(cls, address: str, jobs: int, memory: int) -> DaskPool:
+        """Connect to a scheduler, or start a cluster on this machine for ``local``.
+
+        Raises
+        ------
+        InputError
+            If dask is not installed, or nothing answers at the address.
+        """
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError as error:
+            raise InputError(
+                "--scheduler needs dask: pip install 'drmbench[dask]'"
+            ) from error
+        cluster = None
+        if address == "local":
+            cluster = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                dashboard_address=None,
+                host="127.0.0.1",
+                silence_logs=logging.ERROR,
+            )
+        try:
+            client = Client(cluster or address, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InputError(
+                f"--scheduler {address}: no dask scheduler answers there ({error});"
+                " give tcp://HOST:PORT, or local"
+            ) from error
+        pool = cls(client, cluster, memory)
+        pool._check_workers(address)
+        return pool
+
+    @property
+    def running(self) -> list[Job]:
+        """Cells that were submitted and have not come back."""
+        return list(self._futures.values())
+
+    def has_room(self, job: Job) -> bool:
+        """Say whether the cluster has a thread for another cell."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        threads = sum(int(worker["nthreads"]) for worker in workers)
+        return len(self._futures) < threads
+
+    def submit(self, job: Job) -> None:
+        """Start a cell."""
+        future = self.client.submit(
+            run_isolated,
+            job.task.to_json(),
+            job.timeout,
+            self.memory,
+            key=f"drmbench-{job.task.key}-{uuid.uuid4().hex[:8]}",
+            pure=False,
+        )
+        self._futures[future] = job
+
+    def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
+        """Return the cells that came back."""
+        import distributed
+
+        try:
+            distributed.wait(
+                list(self._futures), timeout=seconds, return_when="FIRST_COMPLETED"
+            )
+        except TimeoutError:
+            return []
+        done = [future for future in self._futures if future.done()]
+        return [(self._futures.pop(future), _answer_of(future)) for future in done]
+
+    def close(self) -> None:
+        """Cancel what runs and leave the cluster."""
+        self.client.cancel(list(self._futures), force=True)
+        self._futures.clear()
+        self.client.close()
+        if self.cluster is not None:
+            self.cluster.close()
+
+    def _check_workers(self, address: str) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+            versions = set(self.client.run(remote_version).values())
+        except TimeoutError as error:
+            self.close()
+            raise InputError(
+                f"--scheduler {address}: the scheduler has no workers; start some with"
+                " `dask worker ADDRESS`"
+            ) from error
+        except Exception as error:  # whatever a worker without drmbench raises
+            self.close()
+            raise InputError(
+                f"--scheduler {address}: a worker cannot run drmbench: {error}"
+            ) from error
+        if versions != {__version__}:
+            self.close()
+            raise InputError(
+                f"--scheduler {address}: workers have drmbench"
+                f" {', '.join(sorted(versions))}, this is {__version__}"
+            )
+
+
+def _answer_of(future: Any) -> Answer:
+    if future.status == "finished":
+        return Answer(**future.result())
+    if future.status == "cancelled":
+        raise DrmbenchError("the dask scheduler has gone; what was finished is safe")
+    return Answer("failed", reason=f"dask: {future.exception()}")

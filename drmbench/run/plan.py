@@ -1,0 +1,304 @@
+"""What a run would do: the data sets as they are here, and every cell with its key."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from drmbench.config.model import DatasetRef, Experiment
+from drmbench.data.availability import availability
+from drmbench.data.dataset import Dataset
+from drmbench.data.entries import DatasetEntry
+from drmbench.data.paths import find_places
+from drmbench.data.registry import load_catalogue
+from drmbench.errors import DataUnavailableError, InputError, did_you_mean
+from drmbench.protocol.splits import SplitPlan
+from drmbench.run.execute import load_dataset
+from drmbench.run.measure import sizes_within
+from drmbench.run.memory import cell_memory
+from drmbench.run.task import Task, make_task
+
+#: Folds that the catalogue's fold files have.
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class PlannedDataset:
+    """A data set of an experiment, as it can be had here.
+
+    Attributes
+    ----------
+    ref : DatasetRef
+        What the config asks for.
+    splits : int
+        Cells of each method and scaling mode.
+    facts : dict
+        What the manifest says of it.
+    split : SplitPlan or None
+        How it is split; None if it is missing or not looked at.
+    n_train : int
+        Training rows of a split; 0 if not known.
+    missing : str
+        Why it cannot be had, or empty.
+    unfetched : bool
+        Whether it would have to be fetched first; only in a dry run.
+    """
+
+    ref: DatasetRef
+    splits: int
+    facts: dict[str, Any] = field(default_factory=dict)
+    split: SplitPlan | None = None
+    n_train: int = 0
+    missing: str = ""
+    unfetched: bool = False
+
+    @property
+    def substitute(self) -> str:
+        """Name of the relative that stands in, or empty."""
+        return str(self.facts.get("substitute") or "")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment with its data sets as they are here, and its cells.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What was asked for.
+    datasets : tuple of PlannedDataset
+        In the config's order.
+    cells : tuple of Task
+        All cells that can be run, data set by data set, split by split.
+    """
+
+    experiment: Experiment
+    datasets: tuple[PlannedDataset, ...]
+    cells: tuple[Task, ...]
+
+    @property
+    def expected(self) -> int:
+        """Cells there should be, those of missing data sets included."""
+        each = len(self.experiment.methods) * len(self.experiment.scaling)
+        return each * sum(dataset.splits for dataset in self.datasets)
+
+    def memory_of(self, task: Task) -> int:
+        """Estimate the bytes that a cell needs."""
+        planned = next(d for d in self.datasets if d.ref.name == task.dataset.name)
+        n, p = int(planned.facts["n"]), int(planned.facts["p"])
+        return cell_memory(task.method.method(), planned.n_train, n, p)
+
+
+def make_plan(
+    experiment: Experiment,
+    *,
+    wanted: Callable[[str], bool] = lambda name: True,
+    known: Mapping[str, Mapping[str, Any]] | None = None,
+    fetch: bool = True,
+) -> Plan:
+    """Look at every data set of an experiment and list its cells.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to plan.
+    wanted : callable
+        Says by name which data sets to look at; the others are taken from ``known``.
+    known : mapping of str to mapping, optional
+        What an earlier manifest says of data sets, by name.
+    fetch : bool
+        Whether to fetch what is not here. A dry run does not.
+    """
+    datasets = []
+    for ref in experiment.datasets:
+        if wanted(ref.name):
+            datasets.append(_look_at(experiment, ref, fetch))
+        else:
+            datasets.append(_recall(experiment, ref, (known or {}).get(ref.name)))
+    return Plan(experiment, tuple(datasets), tuple(_cells(experiment, datasets)))
+
+
+def _cells(
+    experiment: Experiment, datasets: Sequence[PlannedDataset]
+) -> Iterator[Task]:
+    for dataset in datasets:
+        fingerprint = str(dataset.facts.get("fingerprint") or "")
+        if dataset.split is None or not fingerprint:
+            continue
+        for number in range(dataset.splits):
+            for mode in experiment.scaling:
+                for ref in experiment.methods:
+                    yield make_task(
+                        experiment,
+                        dataset.ref,
+                        fingerprint,
+                        ref,
+                        mode,
+                        dataset.split,
+                        number,
+                    )
+
+
+def _entry(ref: DatasetRef) -> DatasetEntry | None:
+    return None if ref.path is not None else load_catalogue().entry(ref.catalogue_name)
+
+
+def _look_at(experiment: Experiment, ref: DatasetRef, fetch: bool) -> PlannedDataset:
+    entry = _entry(ref)
+    if entry is not None and not fetch:
+        found = availability(entry, find_places(None))
+        if not found.ready and found.where != "nowhere":
+            facts = {**_catalogue_facts(ref, entry), "where": found.where}
+            splits = _expected_splits(experiment, entry.n)
+            return PlannedDataset(ref, splits, facts, unfetched=True)
+    try:
+        dataset = load_dataset(ref, experiment.substitutes)
+    except DataUnavailableError as error:
+        assert entry is not None
+        return _missing(experiment, ref, entry, str(error))
+    return _described(experiment, ref, entry, dataset)
+
+
+def _missing(
+    experiment: Experiment, ref: DatasetRef, entry: DatasetEntry, reason: str
+) -> PlannedDataset:
+    # The other lines name folders of this machine, which a manifest must not.
+    facts = _catalogue_facts(ref, entry) | {"missing": reason.partition(" Tried")[0]}
+    splits = _expected_splits(experiment, entry.n)
+    return PlannedDataset(ref, splits, facts, missing=reason)
+
+
+def _recall(
+    experiment: Experiment, ref: DatasetRef, known: Mapping[str, Any] | None
+) -> PlannedDataset:
+    """Describe a data set without looking at it."""
+    entry = _entry(ref)
+    if known and known.get("fingerprint"):
+        split = _split_plan(experiment, entry, int(known["n"]), known["substitute"])
+        return PlannedDataset(ref, int(known["splits"]), dict(known), split)
+    facts = _catalogue_facts(ref, entry) if entry else {"name": ref.name}
+    n = entry.n if entry else 0
+    return PlannedDataset(ref, _expected_splits(experiment, n), facts)
+
+
+def _described(
+    experiment: Experiment, ref: DatasetRef, entry: DatasetEntry | None, data: Dataset
+) -> PlannedDataset:
+    stand_in = data.name if data.provenance.substitute_for else None
+    split = _split_plan(experiment, entry, data.n_samples, stand_in)
+    parts = split.splits(data, seed=experiment.seed)
+    n_train = max(len(part.train) for part in parts)
+    count = len(parts)
+    if experiment.kind == "timing":
+        count = len(sizes_within(experiment.measure.sizes, n_train))
+    elif experiment.kind == "convergence":
+        count = len(experiment.measure.betas)
+    facts = {
+        "name": ref.name,
+        "title": entry.title if entry else data.name,
+        "paper_names": list(entry.paper.names) if entry and entry.paper else [],
+        "n": data.n_samples,
+        "p": data.n_features,
+        "classes": data.n_classes,
+        "class_counts": data.class_counts,
+        "n_train": n_train,
+        "n_test": max(len(part.test) for part in parts),
+        "substitute": stand_in,
+        "note": data.provenance.note,
+        "missing": "",
+        "get": get_command(ref),
+        "fingerprint": data.fingerprint,
+        "source": data.provenance.source,
+        "files": dict(data.provenance.files),
+        "splits": count,
+    }
+    return PlannedDataset(ref, count, facts, split, n_train)
+
+
+def _catalogue_facts(ref: DatasetRef, entry: DatasetEntry) -> dict[str, Any]:
+    return {
+        "name": ref.name,
+        "title": entry.title,
+        "paper_names": list(entry.paper.names) if entry.paper else [],
+        "n": entry.n,
+        "p": entry.p,
+        "classes": entry.classes,
+        "class_counts": dict(entry.class_counts or {}),
+        "substitute": None,
+        "note": entry.note,
+        "missing": "",
+        "get": get_command(ref),
+        "fingerprint": "",
+        "source": "",
+        "files": {},
+    }
+
+
+def get_command(ref: DatasetRef) -> str:
+    """Return the command that gets a data set where it can be had."""
+    if ref.path is not None:
+        return ""
+    return f"DRMBENCH_MIRROR=FOLDER drmbench data fetch {ref.catalogue_name}"
+
+
+def _split_plan(
+    experiment: Experiment, entry: DatasetEntry | None, n: int, stand_in: str | None
+) -> SplitPlan:
+    spec = experiment.split
+    if spec.kind != "random":
+        return spec.plan(None, None)
+    if spec.train != "paper":
+        return spec.plan(spec.train_rows(n), spec.test)
+    paper = entry.paper if entry else None
+    if paper is None or paper.train is None or paper.test is None:
+        raise InputError(
+            f"{experiment.name}: the paper has no training size for"
+            f" {entry.name if entry else 'a file'}; give the split a `train` size"
+        )
+    if stand_in or paper.train + paper.test > n:
+        # Another set, or fewer rows than the paper says: keep the paper's proportion.
+        return spec.plan(round(n * paper.train / (paper.train + paper.test)), None)
+    return spec.plan(paper.train, paper.test)
+
+
+def _expected_splits(experiment: Experiment, n: int) -> int:
+    """Return how many splits a data set has that was not looked at."""
+    if experiment.kind == "timing":
+        return len(sizes_within(experiment.measure.sizes, max(n, 1)))
+    if experiment.kind == "convergence":
+        return len(experiment.measure.betas)
+    split = experiment.split
+    return {
+        "given": 1,
+        "folds": _FOLDS,
+        "kfold": split.k * split.repeats,
+        "random": split.repeats,
+    }[split.kind]
+
+
+def matcher(
+    patterns: Sequence[str], names: Sequence[str], what: str
+) -> Callable[[str], bool]:
+    """Return a test of names against shell patterns; no pattern means all.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches nothing; the message lists the names there are.
+
+    Examples
+    --------
+    >>> matcher(["drm-*"], ["drm-rbf", "nb"], "method")("drm-rbf")
+    True
+    """
+    for pattern in patterns:
+        if not fnmatch.filter(names, pattern):
+            raise InputError(
+                f"no {what} matches {pattern!r}.{did_you_mean(pattern, names)}"
+                f" There are: {', '.join(names)}"
+            )
+    if not patterns:
+        return lambda name: True
+    return lambda name: any(fnmatch.fnmatchcase(name, p) for p in patterns)

@@ -1,0 +1,122 @@
+"""A pool of worker processes on this machine, each of which can be killed alone."""
+
+from __future__ import annotations
+
+import select
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from drmbench.run.process import Answer, Worker
+from drmbench.run.task import Task
+
+
+@dataclass
+class Job:
+    """A cell on its way through a pool.
+
+    Attributes
+    ----------
+    task : Task
+        What to run.
+    timeout : float or None
+        Time limit in seconds.
+    memory : int
+        Bytes it may need.
+    alone : bool
+        Whether nothing else may run beside it.
+    """
+
+    task: Task
+    timeout: float | None = None
+    memory: int = 0
+    alone: bool = False
+
+
+class Pool(Protocol):
+    """Anything that runs cells side by side."""
+
+    @property
+    def running(self) -> list[Job]:
+        """Cells that were submitted and have not come back."""
+        ...
+
+    def has_room(self, job: Job) -> bool:
+        """Say whether a cell can start now."""
+        ...
+
+    def submit(self, job: Job) -> None:
+        """Start a cell."""
+        ...
+
+    def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
+        """Return the cells that came back, after at most so many seconds."""
+        ...
+
+    def close(self) -> None:
+        """End everything at once."""
+        ...
+
+
+@dataclass
+class LocalPool:
+    """Worker processes on this machine.
+
+    Attributes
+    ----------
+    jobs : int
+        Number of workers.
+    memory : int
+        Bytes that all cells together may use. A cell that alone needs more is run
+        with nothing beside it, and fails by itself if it is really too large.
+    """
+
+    jobs: int
+    memory: int
+    _idle: list[Worker] = field(default_factory=list)
+    _busy: list[tuple[Worker, Job]] = field(default_factory=list)
+
+    @property
+    def running(self) -> list[Job]:
+        """Cells that were submitted and have not come back."""
+        return [job for _, job in self._busy]
+
+    def has_room(self, job: Job) -> bool:
+        """Say whether a worker is free and the machine's memory suffices."""
+        if not self._busy:
+            return True
+        if len(self._busy) >= self.jobs or job.alone:
+            return False
+        if any(other.alone for other in self.running):
+            return False
+        used = sum(other.memory for other in self.running)
+        return used + job.memory <= self.memory
+
+    def submit(self, job: Job) -> None:
+        """Start a cell on a free worker, or on a new one."""
+        worker = self._idle.pop() if self._idle else Worker(self.memory)
+        worker.give(job.task, job.timeout)
+        self._busy.append((worker, job))
+
+    def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
+        """Return the cells that came back; a worker that died or is late is ended."""
+        select.select([worker for worker, _ in self._busy], [], [], seconds)
+        back = []
+        for worker, job in list(self._busy):
+            answer = worker.poll()
+            if answer is None:
+                continue
+            self._busy.remove((worker, job))
+            if answer.process_ended:
+                worker.stop()
+            else:
+                worker.task = None
+                self._idle.append(worker)
+            back.append((job, answer))
+        return back
+
+    def close(self) -> None:
+        """Kill all workers."""
+        for worker in [*self._idle, *(worker for worker, _ in self._busy)]:
+            worker.stop()
+        self._idle.clear()
+        self._busy.clear()

@@ -1,0 +1,280 @@
+"""The store: finished cells in an append-only journal that nothing can half-write.
+
+``OUT/<experiment>/cells.jsonl`` has one line a cell: a checksum and the cell's record.
+A line is appended under a lock and flushed to disk before the cell counts as done. A
+line that a crash cut short, or that was damaged since, fails its checksum; it is set
+aside in ``cells.rejected`` and its cell runs again.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from drmbench.data.storage import locked, replacing
+from drmbench.errors import DrmbenchError, InputError
+from drmbench.run.task import SCHEMA_VERSION
+
+try:
+    import fcntl
+except ImportError:  # not on Windows: two runs at once may then compute a cell twice
+    fcntl = None  # type: ignore[assignment]
+
+logger = logging.getLogger(__name__)
+
+JOURNAL = "cells.jsonl"
+REJECTED = "cells.rejected"
+_RESERVE = ".reserve"
+_RESERVE_BYTES = 256 * 1024
+
+Record = dict[str, Any]
+
+#: How to bring a record of an older schema version to the next one, by old version.
+UPGRADERS: dict[int, Callable[[Record], Record]] = {}
+
+
+class DiskFullError(DrmbenchError):
+    """The disk is full; what was finished is safe."""
+
+
+def encode(record: Record) -> bytes:
+    """Return a journal line: the checksum of a record, and the record."""
+    payload = json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
+    return b"%08x " % zlib.crc32(payload) + payload + b"\n"
+
+
+def decode(line: bytes) -> Record | None:
+    """Return the record of a journal line, or None if the line is damaged."""
+    checksum, _, payload = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(payload):
+        return None
+    record = json.loads(payload)
+    return record if isinstance(record, dict) else None
+
+
+def upgrade(record: Record, origin: Path) -> Record:
+    """Bring a record to the present schema version, step by step.
+
+    Raises
+    ------
+    InputError
+        If it was written by a newer drmbench, or no step leads here.
+    """
+    while (version := int(record.get("schema", 0))) != SCHEMA_VERSION:
+        if version not in UPGRADERS:
+            raise InputError(
+                f"{origin}: results of schema version {version}; this drmbench reads"
+                f" version {SCHEMA_VERSION}. Use the drmbench that wrote them, or"
+                " another --out folder."
+            )
+        record = UPGRADERS[version](record)
+    return record
+
+
+class Store:
+    """The finished cells of one experiment.
+
+    Parameters
+    ----------
+    folder : Path
+        The experiment's folder; made when the first cell is written.
+
+    Attributes
+    ----------
+    records : dict of str to dict
+        Record of each finished cell, by key.
+    rejected : int
+        Number of damaged lines that were set aside.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.records: dict[str, Record] = {}
+        self.rejected = 0
+        self._read_to = 0
+        self._claims: int | None = None
+        if self.journal.exists():
+            with locked(folder, "journal"):
+                self._read()
+
+    @property
+    def journal(self) -> Path:
+        """The file that cells are appended to."""
+        return self.folder / JOURNAL
+
+    def refresh(self) -> None:
+        """Read what another process has finished since."""
+        if self.journal.exists() and self.journal.stat().st_size != self._read_to:
+            with locked(self.folder, "journal"):
+                self._read()
+
+    def append(self, record: Record) -> None:
+        """Write a finished cell; when this returns, the cell survives anything.
+
+        Raises
+        ------
+        DiskFullError
+            If there is no room; everything written before is safe.
+        """
+        line = encode(record)
+        with locked(self.folder, "journal"):
+            self._read()
+            try:
+                _append(self.journal, line)
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                    raise
+                self._append_from_reserve(line, error)
+            self._read()
+
+    def reserve(self) -> None:
+        """Set room aside, so that cells that end on a full disk can be written."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            (self.folder / _RESERVE).write_bytes(bytes(_RESERVE_BYTES))
+        except OSError as error:
+            raise DiskFullError(
+                f"cannot write to {self.folder}: {error.strerror}"
+            ) from error
+
+    def release(self) -> None:
+        """Give the reserved room back, and all claims."""
+        (self.folder / _RESERVE).unlink(missing_ok=True)
+        if self._claims is not None:
+            os.close(self._claims)
+            self._claims = None
+
+    def claim(self, key: str) -> bool:
+        """Take a cell for this process; False if another process is at it.
+
+        The system gives claims back when a process ends, however it ends.
+        """
+        if fcntl is None:
+            return True
+        try:
+            fcntl.lockf(
+                self._claims_file(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key)
+            )
+        except OSError:
+            return False
+        return True
+
+    def unclaim(self, key: str) -> None:
+        """Give a claimed cell back."""
+        if fcntl is not None:
+            fcntl.lockf(self._claims_file(), fcntl.LOCK_UN, 1, _place(key))
+
+    def _claims_file(self) -> int:
+        # Kept open: closing any descriptor of it would drop all claims.
+        if self._claims is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = self.folder / ".claims"
+            self._claims = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        return self._claims
+
+    def _append_from_reserve(self, line: bytes, error: OSError) -> None:
+        reserve = self.folder / _RESERVE
+        full = DiskFullError(
+            f"cannot write to {self.journal}: {error.strerror}. What was finished is"
+            " safe; make room and run the same command again."
+        )
+        if not reserve.exists():
+            raise full from error
+        reserve.unlink()
+        try:
+            _append(self.journal, line)
+        except OSError:
+            raise full from error
+        self._read()
+        raise full from error
+
+    def _read(self) -> None:
+        """Read the lines since the last time; the journal's lock is held."""
+        if not self.journal.exists():
+            return
+        with self.journal.open("rb") as stream:
+            if stream.seek(0, os.SEEK_END) < self._read_to:
+                self._read_to = 0  # rewritten without damaged lines
+            stream.seek(self._read_to)
+            content = stream.read()
+        damaged = [
+            line
+            for line in content.splitlines(keepends=True)
+            if line.strip() and not self._take(line)
+        ]
+        self._read_to += len(content)
+        if damaged:
+            self._set_aside(damaged)
+
+    def _take(self, line: bytes) -> bool:
+        try:
+            record = decode(line.rstrip(b"\n"))
+        except ValueError:
+            record = None
+        if record is None or not line.endswith(b"\n"):
+            return False
+        record = upgrade(record, self.journal)
+        self.records[record["key"]] = record
+        return True
+
+    def _set_aside(self, damaged: list[bytes]) -> None:
+        self.rejected += len(damaged)
+        logger.warning(
+            "%s: %d damaged line(s) set aside in %s; their cells run again",
+            self.journal,
+            len(damaged),
+            REJECTED,
+        )
+        with (self.folder / REJECTED).open("ab") as stream:
+            stream.writelines(line.rstrip(b"\n") + b"\n" for line in damaged)
+        kept = [encode(record) for record in self.records.values()]
+        with replacing(self.journal) as temporary:
+            temporary.write_bytes(b"".join(kept))
+        self._read_to = sum(map(len, kept))
+
+
+def _place(key: str) -> int:
+    """Return the byte of the claims file that stands for a cell."""
+    return int(key[:12], 16)
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Append a line and flush it to disk; on failure leave the file as it was."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        before = os.fstat(descriptor).st_size
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(descriptor, line[written:])
+            os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, before)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def all_records(out: Path) -> Iterator[tuple[str, Record]]:
+    """Give the experiment and record of every finished cell below a folder."""
+    for path in sorted(out.glob(f"*/{JOURNAL}")):
+        for record in Store(path.parent).records.values():
+            yield path.parent.name, record
+
+
+@contextmanager
+def open_store(folder: Path) -> Iterator[Store]:
+    """Open a store for writing, with room set aside, and close it afterwards."""
+    store = Store(folder)
+    store.reserve()
+    try:
+        yield store
+    finally:
+        store.release()

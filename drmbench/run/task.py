@@ -1,0 +1,157 @@
+"""A cell as plain data: all that a worker process needs, and the cell's identity."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drmbench.config.model import (
+    DatasetRef,
+    Experiment,
+    Kind,
+    Measurement,
+    MethodRef,
+)
+from drmbench.methods.base import Method
+from drmbench.protocol.protocol import Protocol, ScalingMode
+from drmbench.protocol.selection import SelectionPlan
+from drmbench.protocol.splits import SplitPlan
+
+#: Version of what rows mean. Raise it when the same cell would give other rows.
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Task:
+    """One data set, method, scaling mode and split, ready to be run anywhere.
+
+    Attributes
+    ----------
+    key : str
+        Identity of the cell: equal keys mean equal results.
+    kind : {"classification", "timing", "convergence"}
+        What to do.
+    dataset : DatasetRef
+        What to load.
+    fingerprint : str
+        What the loaded data must hash to.
+    substitutes : bool
+        Whether a relative may stand in.
+    method : MethodRef
+        What to run.
+    protocol : Protocol
+        Selection, scaling mode, metrics and seed.
+    split : SplitPlan
+        How the data set is split.
+    number : int
+        Which split; for timing and convergence which size or penalty.
+    measure : Measurement
+        For timing and convergence.
+    """
+
+    key: str
+    kind: Kind
+    dataset: DatasetRef
+    fingerprint: str
+    substitutes: bool
+    method: MethodRef
+    protocol: Protocol
+    split: SplitPlan
+    number: int
+    measure: Measurement
+
+    @property
+    def mode(self) -> ScalingMode:
+        """The scaling mode."""
+        return self.protocol.scaling
+
+    def to_json(self) -> str:
+        """Return the task as one line of JSON."""
+        return json.dumps(dataclasses.asdict(self), default=str)
+
+    @classmethod
+    def from_json(cls, line: str) -> Task:
+        """Build the task again from its line."""
+        fields = json.loads(line)
+        dataset, measure = fields["dataset"], fields["measure"]
+        path = dataset.pop("path")
+        protocol = fields["protocol"]
+        protocol["selection"] = SelectionPlan(**protocol["selection"])
+        protocol["metrics"] = tuple(protocol["metrics"])
+        measure = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in measure.items()
+        }
+        return cls(
+            **{
+                **fields,
+                "dataset": DatasetRef(path=Path(path) if path else None, **dataset),
+                "method": MethodRef(**fields["method"]),
+                "protocol": Protocol(**protocol),
+                "split": SplitPlan(**fields["split"]),
+                "measure": Measurement(**measure),
+            }
+        )
+
+
+def make_task(
+    experiment: Experiment,
+    dataset: DatasetRef,
+    fingerprint: str,
+    ref: MethodRef,
+    mode: ScalingMode,
+    split: SplitPlan,
+    number: int,
+) -> Task:
+    """Build the task of one cell of an experiment, with its identity."""
+    task = Task(
+        key="",
+        kind=experiment.kind,
+        dataset=dataset,
+        fingerprint=fingerprint,
+        substitutes=experiment.substitutes,
+        method=ref,
+        protocol=experiment.protocol(ref, mode),
+        split=split,
+        number=number,
+        measure=experiment.measure,
+    )
+    return dataclasses.replace(task, key=_key(task))
+
+
+def _key(task: Task) -> str:
+    """Hash all that decides a cell's result, and nothing that does not."""
+    selection = dataclasses.asdict(task.protocol.selection)
+    del selection["note"]
+    identity: dict[str, Any] = {
+        "schema": SCHEMA_VERSION,
+        "kind": task.kind,
+        "data": task.fingerprint,
+        # The name is part of each split's seed.
+        "dataset": task.dataset.name,
+        "method": _method_identity(task.protocol.method_as_used(task.method.method())),
+        "scaling": task.mode,
+        "metrics": task.protocol.metrics,
+        "seed": task.protocol.seed,
+        "split": dataclasses.asdict(task.split),
+        "number": task.number,
+    }
+    if task.kind == "classification":
+        identity["selection"] = selection
+    else:
+        identity["measure"] = dataclasses.asdict(task.measure)
+    text = json.dumps(identity, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _method_identity(method: Method) -> Mapping[str, Any]:
+    return {
+        "name": method.name,
+        # Grid order decides ties, so it is part of the identity.
+        "grid": [[name, list(values)] for name, values in method.grid.items()],
+        "fixed": dict(method.defaults),
+    }

@@ -1,0 +1,15 @@
+"""The command line in this process, for runs that nothing is to kill."""
+
+import pytest
+
+
+@pytest.fixture
+def drmbench(run, monkeypatch):
+    """Run a command offline; returns exit code, standard output and error."""
+    monkeypatch.setenv("DRMBENCH_OFFLINE", "1")
+
+    def command(*arguments):
+        ended = run(*map(str, arguments))
+        return ended.code, ended.out, ended.err
+
+    return command

@@ -1,0 +1,102 @@
+"""Cells on a dask cluster: the same numbers, and a killed worker loses nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from run_support import (
+    children_of,
+    drmbench,
+    environment,
+    journal_lines,
+    rows_of,
+    start,
+    wait_until,
+    write_config,
+)
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def config(tmp_path):
+    slow = [
+        {"name": "slow", "as": f"slow-{n}", "params": {"seconds": 0.5 + n / 1000}}
+        for n in range(4)
+    ]
+    return write_config(tmp_path, methods=["nb", "knn-euclidean", *slow])
+
+
+@pytest.fixture
+def local(config, tmp_path):
+    """The rows of the run on this machine."""
+    code, _, err = drmbench("run", config, "--out", tmp_path / "local", "--jobs", 2)
+    assert code == 0, err
+    return rows_of(tmp_path / "local" / "trial")
+
+
+def spawn(*command):
+    return subprocess.Popen(
+        [sys.executable, "-m", *map(str, command)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two workers, each a process of its own, on loopback."""
+    address_file = tmp_path / "scheduler.json"
+    scheduler = spawn(
+        "distributed.cli.dask_scheduler",
+        "--host=127.0.0.1",
+        "--port=0",
+        "--no-dashboard",
+        f"--scheduler-file={address_file}",
+    )
+    wait_until(address_file.exists)
+    worker = [
+        "distributed.cli.dask_worker",
+        f"--scheduler-file={address_file}",
+        "--nthreads=1",
+        "--no-nanny",
+        "--no-dashboard",
+        "--host=127.0.0.1",
+        f"--local-directory={tmp_path}",
+    ]
+    workers = [spawn(*worker) for _ in range(2)]
+    import json
+
+    yield json.loads(address_file.read_text())["address"], workers
+    for process in (*workers, scheduler):
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_gives_the_same_rows_also_when_a_worker_is_killed(
+    config, local, cluster, tmp_path
+):
+    address, workers = cluster
+    out = tmp_path / "cluster"
+    process = start("run", config, "--out", out, "--scheduler", address)
+    wait_until(lambda: len(journal_lines(out / "trial")) >= 3, seconds=120)
+    children = children_of(workers[0].pid)
+    os.kill(workers[0].pid, signal.SIGKILL)
+    _, err = process.communicate(timeout=200)
+    assert process.returncode == 0, err
+    assert rows_of(out / "trial") == local
+    assert len(journal_lines(out / "trial")) == 24
+    wait_until(lambda: not any(Path(f"/proc/{p}").exists() for p in children))
+
+
+def test_scheduler_local_starts_a_cluster_of_its_own(config, local, tmp_path):
+    out = tmp_path / "own"
+    arguments = ["--out", out, "--scheduler", "local", "--jobs", 2, "--method", "[nk]*"]
+    code, _, err = drmbench("run", config, *arguments)
+    assert code == 0, err
+    expected = [row for row in local if not row["method"].startswith("slow")]
+    assert rows_of(out / "trial") == expected

@@ -1,0 +1,179 @@
+"""The journal: whatever happens to its file, finished cells survive."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drmbench.errors import InputError
+from drmbench.run import store as store_module
+from drmbench.run.store import DiskFullError, Store, all_records, encode, open_store
+
+
+def record(number, **more):
+    return {
+        "schema": 1,
+        "key": f"{number:024x}",
+        "dataset": "iris",
+        "method": "nb",
+        "mode": "none",
+        "split": number,
+        "status": "ok",
+        "reason": "",
+        "seconds": 0.1,
+        "rows": [{"accuracy": 0.1 * number, "reason": "ünïcode"}],
+        **more,
+    }
+
+
+def filled(folder, count=3):
+    with open_store(folder) as store:
+        for number in range(count):
+            store.append(record(number))
+    return folder / "cells.jsonl"
+
+
+def test_what_was_appended_is_read_back_exactly(tmp_path):
+    filled(tmp_path)
+    assert list(Store(tmp_path).records.values()) == [record(n) for n in range(3)]
+
+
+def test_a_later_record_of_the_same_cell_counts(tmp_path):
+    filled(tmp_path)
+    with open_store(tmp_path) as store:
+        store.append(record(1, status="failed"))
+    found = Store(tmp_path).records
+    assert len(found) == 3
+    assert found[record(1)["key"]]["status"] == "failed"
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(cut=st.integers(1, 400))
+def test_a_line_cut_short_is_set_aside_and_the_rest_survives(tmp_path_factory, cut):
+    journal = filled(tmp_path_factory.mktemp("store"))
+    content = journal.read_bytes()
+    last = len(content.splitlines(keepends=True)[-1])
+    cut = min(cut, last)
+    journal.write_bytes(content[:-cut])
+    found = Store(journal.parent)
+    assert list(found.records.values()) == [record(0), record(1)]
+    with open_store(journal.parent) as again:
+        again.append(record(2))
+    assert journal.read_bytes() == content
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(place=st.integers(0, 10_000), value=st.integers(0, 255))
+def test_a_changed_byte_never_passes_for_a_result(tmp_path_factory, place, value):
+    journal = filled(tmp_path_factory.mktemp("store"))
+    content = bytearray(journal.read_bytes())
+    content[place % len(content)] = value
+    journal.write_bytes(content)
+    for found in Store(journal.parent).records.values():
+        assert found in [record(n) for n in range(3)]
+
+
+def test_damaged_lines_are_kept_apart_and_counted(tmp_path, caplog):
+    journal = filled(tmp_path)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(lines[0] + b"garbage\n" + lines[2])
+    store = Store(tmp_path)
+    assert store.rejected == 1
+    assert "1 damaged line(s)" in caplog.text
+    assert (tmp_path / "cells.rejected").read_bytes() == b"garbage\n"
+    assert Store(tmp_path).rejected == 0
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_keeps_the_cell_from_the_reserve_and_says_so(
+    tmp_path, monkeypatch, number
+):
+    journal = filled(tmp_path)
+    real = os.write
+    calls = []
+
+    def write(descriptor, data):
+        calls.append(len(data))
+        if len(calls) == 1:
+            return real(descriptor, data[: len(data) // 2])
+        if len(calls) == 2:
+            raise OSError(number, os.strerror(number))
+        return real(descriptor, data)
+
+    with open_store(tmp_path) as store:
+        monkeypatch.setattr(store_module.os, "write", write)
+        with pytest.raises(DiskFullError, match="make room and run the same command"):
+            store.append(record(3))
+        monkeypatch.undo()
+        assert not (tmp_path / ".reserve").exists()
+    assert list(Store(tmp_path).records.values()) == [record(n) for n in range(4)]
+    assert len(journal.read_bytes().splitlines()) == 4
+
+
+def test_a_full_disk_without_reserve_leaves_the_journal_as_it_was(
+    tmp_path, monkeypatch
+):
+    journal = filled(tmp_path)
+    before = journal.read_bytes()
+
+    def write(descriptor, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    store = Store(tmp_path)
+    monkeypatch.setattr(store_module.os, "write", write)
+    with pytest.raises(DiskFullError, match="No space left"):
+        store.append(record(3))
+    assert journal.read_bytes() == before
+
+
+def test_a_claimed_cell_is_refused_to_another_process_until_given_back(tmp_path):
+    key = record(1)["key"]
+    ask = (
+        "import sys; from pathlib import Path; from drmbench.run.store import Store;"
+        f"print(Store(Path({str(tmp_path)!r})).claim({key!r}))"
+    )
+
+    def asked():
+        done = subprocess.run([sys.executable, "-c", ask], capture_output=True)
+        return done.stdout.decode().strip()
+
+    store = Store(tmp_path)
+    assert store.claim(key)
+    assert asked() == "False"
+    store.unclaim(key)
+    assert asked() == "True"
+    store.release()
+
+
+def test_what_another_process_appended_is_seen_after_a_refresh(tmp_path):
+    filled(tmp_path)
+    mine, other = Store(tmp_path), Store(tmp_path)
+    other.append(record(7))
+    assert record(7)["key"] not in mine.records
+    mine.refresh()
+    assert mine.records[record(7)["key"]] == record(7)
+
+
+def test_an_older_schema_is_upgraded_and_a_newer_one_refused(tmp_path, monkeypatch):
+    old = {**record(5), "schema": 0}
+    del old["mode"]
+    (tmp_path / "cells.jsonl").write_bytes(encode(old))
+    monkeypatch.setitem(
+        store_module.UPGRADERS, 0, lambda r: {**r, "schema": 1, "mode": "none"}
+    )
+    assert list(Store(tmp_path).records.values()) == [record(5)]
+    (tmp_path / "cells.jsonl").write_bytes(encode({**old, "schema": 99}))
+    with pytest.raises(InputError, match="schema version 99"):
+        Store(tmp_path)
+
+
+def test_records_of_all_experiments_below_a_folder(tmp_path):
+    filled(tmp_path / "a", 1)
+    filled(tmp_path / "b", 2)
+    found = [(name, json.dumps(r["split"])) for name, r in all_records(tmp_path)]
+    assert found == [("a", "0"), ("b", "0"), ("b", "1")]
