@@ -11,7 +11,22 @@ import sys
 import typer
 
 from drmbench import __version__
-from drmbench.cli import data, keel_cells, methods, report
+from drmbench.cli import (
+    check,
+    claims,
+    compare,
+    config,
+    data,
+    figures,
+    fit,
+    keel_cells,
+    methods,
+    predict,
+    report,
+    results,
+    run,
+    tables,
+)
 from drmbench.errors import DrmbenchError
 
 app = typer.Typer(
@@ -22,10 +37,20 @@ app = typer.Typer(
     help="Benchmark the Discriminative Ridge Machine on real data, against fair"
     " baselines.",
 )
+app.add_typer(config.app, name="config")
 app.add_typer(data.app, name="data")
-report.add_to(app)
+app.command("run", epilog=run.EPILOGUE)(run.run_command)
+app.command("results", epilog=results.EPILOGUE)(results.results_command)
+app.command("compare", epilog=compare.EPILOGUE)(compare.compare_command)
+app.command("tables", epilog=tables.EPILOGUE)(tables.tables)
+app.command("figures", epilog=figures.EPILOGUE)(figures.figures)
+app.command("report", epilog=report.EPILOGUE)(report.report)
 app.command("keel-cells", epilog=keel_cells.EPILOGUE)(keel_cells.keel_cells)
+app.command("check", epilog=check.EPILOGUE)(check.check)
+app.command("claims", epilog=claims.EPILOGUE)(claims.claims)
 app.command("methods", epilog=methods.EPILOGUE)(methods.methods_command)
+app.command("fit", epilog=fit.EPILOGUE)(fit.fit_command)
+app.command("predict", epilog=predict.EPILOGUE)(predict.predict_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,58 +1,39 @@
-"""``drmbench tables``, ``figures`` and ``report``: write what can be shown."""
+"""``drmbench report``: write one HTML page with all that the results say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from drmbench.cli.output import examples
-from drmbench.errors import InputError
 
-Out = Annotated[Path, typer.Option("--out", help="Folder to write into.")]
-
-
-def _epilogue(name: str) -> str:
-    return examples(f"drmbench {name}", f"drmbench {name} --out elsewhere")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add the three commands to the command line."""
-    for name, command in (
-        ("tables", tables),
-        ("figures", figures),
-        ("report", report),
-    ):
-        app.command(name, epilog=_epilogue(name))(command)
+EPILOGUE = examples(
+    "drmbench report",
+    "drmbench report gene imbalanced --out gene.html",
+    "drmbench report --results results/runs --out mine.html",
+)
 
 
-def tables(out: Out = Path("results")) -> None:
-    """Write the paper's tables of data sets, beside what the catalogue has."""
-    from drmbench.report.write import write_tables
+def report(
+    experiments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="EXPERIMENT", help="Experiments to report on; all without any."
+        ),
+    ] = None,
+    results: Annotated[
+        Path, typer.Option("--results", help="Folder with one folder an experiment.")
+    ] = Path("results/reference"),
+    out: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path(
+        "results/report.html"
+    ),
+) -> None:
+    """Write one HTML page: verdicts, tables, figures, and where numbers come from.
 
-    _print_written(write_tables, out)
+    The page needs no other file and no network.
+    """
+    from drmbench.report.report import write_report
 
-
-def figures(out: Out = Path("results")) -> None:
-    """Draw the figures: so far the objective against the iteration."""
-    from drmbench.report.write import write_figures
-
-    _print_written(write_figures, out)
-
-
-def report(out: Out = Path("results")) -> None:
-    """Write one self-contained HTML page with the tables and figures."""
-    from drmbench.report.write import write_report
-
-    _print_written(write_report, out)
-
-
-def _print_written(write: Callable[[Path], list[Path]], out: Path) -> None:
-    try:
-        paths = write(out)
-    except OSError as error:
-        raise InputError(f"cannot write to {out}: {error.strerror or error}") from error
-    for path in paths:
-        typer.echo(str(path))
+    typer.echo(str(write_report(results, experiments or (), out)))

@@ -8,30 +8,35 @@ from importlib.resources import files
 
 from drmbench.data.entries import DatasetEntry
 from drmbench.data.registry import load_catalogue
-from drmbench.report.table import TextTable
+from drmbench.report.table import Cell, Column, ReportTable
 
-_TITLES = {
-    "table2_small_datasets": "Small to medium data sets",
-    "table4_large_datasets": "Large-scale data sets",
-    "table7_imbalanced_datasets": "Imbalanced data sets (KEEL)",
-}
+#: File of the published table, id and title of ours.
+_TABLES = (
+    ("table2_small_datasets", "table2-small-datasets", "Small to medium data sets"),
+    ("table4_large_datasets", "table4-large-datasets", "Large-scale data sets"),
+    (
+        "table7_imbalanced_datasets",
+        "table7-imbalanced-datasets",
+        "Imbalanced data sets (KEEL)",
+    ),
+)
 _COLUMNS = (
-    "data set",
-    "in the paper",
-    "n",
-    "n (paper)",
-    "p",
-    "p (paper)",
-    "classes",
-    "train + test",
-    "train + test (paper)",
-    "IR",
-    "IR (paper)",
-    "what differs",
+    Column("data set"),
+    Column("in the paper"),
+    Column("n", "right"),
+    Column("n (paper)", "right"),
+    Column("p", "right"),
+    Column("p (paper)", "right"),
+    Column("classes", "right"),
+    Column("train + test", "right"),
+    Column("train + test (paper)", "right"),
+    Column("IR", "right"),
+    Column("IR (paper)", "right"),
+    Column("what differs"),
 )
 
 
-def dataset_tables() -> list[TextTable]:
+def dataset_tables() -> list[ReportTable]:
     """Return the three tables of data sets, the paper's rows in the paper's order."""
     by_name = {
         spelling: entry
@@ -39,43 +44,48 @@ def dataset_tables() -> list[TextTable]:
         if entry.paper
         for spelling in entry.paper.names
     }
-    return [_table(stem, title, by_name) for stem, title in _TITLES.items()]
+    return [_table(*names, by_name) for names in _TABLES]
 
 
-def _table(stem: str, title: str, by_name: Mapping[str, DatasetEntry]) -> TextTable:
+def _table(
+    stem: str, table_id: str, title: str, by_name: Mapping[str, DatasetEntry]
+) -> ReportTable:
     text = files("drmbench.report").joinpath(f"paper/{stem}.csv").read_text("utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    cells = tuple(_row(row, by_name[row["dataset"]]) for row in rows)
-    used = [
-        number for number in range(len(_COLUMNS)) if any(line[number] for line in cells)
-    ]
-    return TextTable(
-        stem,
-        f"{title}: the catalogue against the paper",
-        tuple(_COLUMNS[number] for number in used),
-        tuple(tuple(line[number] for number in used) for line in cells),
+    cells = [_row(row, by_name[row["dataset"]]) for row in rows]
+    used = [i for i in range(len(_COLUMNS)) if any(line[i].text for line in cells)]
+    number = table_id.partition("-")[0].removeprefix("table")
+    return ReportTable(
+        table_id,
+        f"Table {number}. {title}: the catalogue against the paper",
+        tuple(_COLUMNS[i] for i in used),
+        tuple(tuple(line[i] for i in used) for line in cells),
     )
 
 
-def _row(published: Mapping[str, str], entry: DatasetEntry) -> tuple[str, ...]:
+def _row(published: Mapping[str, str], entry: DatasetEntry) -> tuple[Cell, ...]:
     ratio = entry.imbalance_ratio if "ir" in published else None
     published_sizes = ""
     if published.get("train"):
         published_sizes = f"{int(published['train']):,} + {int(published['test']):,}"
     return (
-        entry.name,
-        published["dataset"],
-        f"{entry.n:,}",
-        f"{int(published['size']):,}",
-        f"{entry.p:,}",
-        f"{int(published['dim']):,}",
-        str(entry.classes),
-        _sizes(entry),
-        published_sizes,
-        f"{ratio:.2f}" if ratio else "",
-        published.get("ir", ""),
-        entry.difference,
+        Cell(entry.name),
+        Cell(published["dataset"]),
+        _count(entry.n),
+        _count(int(published["size"])),
+        _count(entry.p),
+        _count(int(published["dim"])),
+        _count(entry.classes),
+        Cell(_sizes(entry)),
+        Cell(published_sizes),
+        Cell(f"{ratio:.2f}", ratio) if ratio else Cell(""),
+        Cell(published.get("ir", "")),
+        Cell(entry.difference),
     )
+
+
+def _count(number: int) -> Cell:
+    return Cell(f"{number:,}", number)
 
 
 def _sizes(entry: DatasetEntry) -> str:

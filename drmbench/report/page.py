@@ -1,55 +1,135 @@
-"""One self-contained HTML page with the tables and figures there are."""
+"""The report page as a whole: head, table of contents and all sections."""
 
 from __future__ import annotations
 
 import base64
-import html
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from drmbench import __version__
-from drmbench.report.table import TextTable
+from drmbench.report.markup import Html, joined, section, tag, void
+from drmbench.report.results import Results
+from drmbench.report.sections.group import Group, group_section
+from drmbench.report.sections.overview import ABOUT, overview
+from drmbench.report.sections.provenance import data_section, environment_section
+from drmbench.report.sections.reproduce import reproduce_section
+from drmbench.report.sections.verdicts import verdict_section
+from drmbench.report.table import ReportTable
 
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 84rem; margin: auto;
-       padding: 1rem; color: #1a1a1a; background: #fff; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.85rem; }
-caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
-th, td { text-align: left; padding: 0.25rem 0.6rem; border-bottom: 1px solid #ddd;
-         vertical-align: top; white-space: nowrap; }
-td:last-child { white-space: normal; min-width: 14rem; }
-img { max-width: 100%; }
-figcaption { font-size: 0.85rem; }
-"""
+if TYPE_CHECKING:
+    from drmbench.report.claims import Verdict
+
+TITLE = "The Discriminative Ridge Machine, reproduced"
 
 
-def page(tables: Sequence[TextTable], figures: Sequence[tuple[bytes, str]]) -> str:
-    """Return the page.
+@dataclass(frozen=True)
+class Content:
+    """All that the page shows.
 
-    Parameters
+    Attributes
     ----------
-    tables : sequence of TextTable
-        The tables, in order.
-    figures : sequence of (bytes, str)
-        PNG images and their captions.
+    groups : sequence of Group
+        The experiments, in the order of the page.
+    verdicts : sequence of Verdict
+        The paper's claims, judged.
+    dataset_tables : sequence of ReportTable
+        The paper's tables of data sets.
     """
-    parts = [table.html() for table in tables]
-    parts += [_figure(png, caption) for png, caption in figures]
-    body = "\n".join(parts)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>drmbench</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>drmbench</h1>\n<p>Made by drmbench {__version__}. Data sets of the paper"
-        " as the catalogue has them, and the convergence of the three algorithms.</p>\n"
-        f"{body}\n</body>\n</html>\n"
+
+    groups: Sequence[Group]
+    verdicts: Sequence[Verdict] = ()
+    dataset_tables: Sequence[ReportTable] = ()
+
+    @property
+    def results(self) -> dict[str, Results]:
+        """All experiments by name, in the order of the page."""
+        found = [part.results for group in self.groups for part in group.experiments]
+        return {results.name: results for results in found}
+
+
+def page(content: Content) -> str:
+    """Return the page: one HTML file that needs no other and asks no network."""
+    style, script = _asset("report.css"), _asset("report.js")
+    body = (
+        tag("a", "Skip to the content", href="#content", class_="skip"),
+        tag("header", tag("h1", TITLE), tag("p", ABOUT)),
+        _contents(content),
+        tag("main", _sections(content), id="content", tabindex="-1"),
+        tag("footer", tag("p", f"Made by drmbench {__version__}.")),
+        tag("script", Html(script)),
+    )
+    whole = tag("html", _head(style, script), tag("body", joined(body)), lang="en")
+    return f"<!doctype html>\n{whole}\n"
+
+
+def _head(style: str, script: str) -> Html:
+    metas = (
+        {"charset": "utf-8"},
+        {"http_equiv": "Content-Security-Policy", "content": _policy(script)},
+        {"name": "viewport", "content": "width=device-width, initial-scale=1"},
+        {"name": "color-scheme", "content": "light dark"},
+    )
+    title = tag("title", f"{TITLE} (drmbench)")
+    return tag(
+        "head", *(void("meta", **m) for m in metas), title, tag("style", Html(style))
     )
 
 
-def _figure(png: bytes, caption: str) -> str:
-    data = base64.b64encode(png).decode("ascii")
-    text = html.escape(caption)
+def _policy(script: str) -> str:
+    """Return a policy that allows this very script, inline styles, and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        f'<figure><img alt="{text}" src="data:image/png;base64,{data}">'
-        f"<figcaption>{text}</figcaption></figure>"
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
+        " img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _asset(name: str) -> str:
+    return files("drmbench.report").joinpath("assets", name).read_text("utf-8")
+
+
+def _sections(content: Content) -> Html:
+    results = content.results
+    return joined(
+        [
+            overview(results, content.verdicts),
+            verdict_section(content.verdicts),
+            section(
+                "experiments", 2, "Experiments", *map(group_section, content.groups)
+            ),
+            reproduce_section(results),
+            environment_section(results),
+            data_section(results, content.dataset_tables),
+        ]
+    )
+
+
+def _contents(content: Content) -> Html:
+    links = {
+        "summary": "Summary",
+        "run": "What was run",
+        "protocol": "How it was run",
+        "claims": "The paper's claims",
+        "experiments": "Experiments",
+        "reproduce": "How to reproduce",
+        "environment": "Environment",
+        "data": "Data",
+    }
+    inner = {group.anchor: group.label for group in content.groups}
+    items = (
+        tag("li", _link(to, text), _link_list(inner) if to == "experiments" else "")
+        for to, text in links.items()
+    )
+    contents = tag("details", tag("summary", "Contents"), tag("ol", *items), open=True)
+    return tag("nav", contents, aria_label="Contents")
+
+
+def _link_list(links: Mapping[str, str]) -> Html:
+    return tag("ul", *(tag("li", _link(to, text)) for to, text in links.items()))
+
+
+def _link(to: str, text: str) -> Html:
+    return tag("a", text, href=f"#{to}")

@@ -1,0 +1,97 @@
+"""``drmbench check``: whether figures moved against the committed results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drmbench.cli.output import examples
+from drmbench.errors import CheckFailedError, InputError
+
+if TYPE_CHECKING:
+    from drmbench.report.check import Comparison
+
+EPILOGUE = examples(
+    "drmbench check",
+    "drmbench check --experiment imbalanced --results results/runs",
+    "drmbench check --tolerance 0.01",
+    "drmbench check --experiment imbalanced --update",
+)
+
+
+def check(
+    reference: Annotated[
+        Path, typer.Option("--reference", help="Folder of the committed results.")
+    ] = Path("results/reference"),
+    results: Annotated[
+        Path, typer.Option("--results", help="Folder of the fresh results.")
+    ] = Path("results/runs"),
+    experiment: Annotated[
+        list[str] | None,
+        typer.Option("--experiment", "-e", help="An experiment; repeatable."),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, help="Absolute difference to allow, instead of one test sample."
+        ),
+    ] = None,
+    update: Annotated[
+        bool,
+        typer.Option("--update", help="Write the fresh results over the reference."),
+    ] = False,
+) -> None:
+    """Compare fresh results with the committed ones, cell by cell.
+
+    A figure of a deterministic method may differ by one test sample of a split, which
+    another BLAS can turn; the mean of a method that draws random numbers by what its
+    spread over splits explains. Only cells in both are compared, times never. Ends with
+    exit code 1 and the list of what moved, if anything has.
+    """
+    from drmbench.report.check import compare_folders, failure_text
+
+    names = experiment or []
+    if update:
+        _update(reference, results, names)
+        return
+    found = compare_folders(reference, results, names, tolerance=tolerance)
+    _print_context(found)
+    _print_summaries(found)
+    if any(one.failed for one in found):
+        raise CheckFailedError(f"the results moved:\n{failure_text(found)}")
+
+
+def _print_context(found: Sequence[Comparison]) -> None:
+    for line in dict.fromkeys(line for one in found for line in one.context):
+        typer.echo(f"differs from the reference: {line}")
+
+
+def _print_summaries(found: Sequence[Comparison]) -> None:
+    from drmbench.report.check import shortened
+
+    for one in found:
+        typer.echo(one.summary())
+        for place in shortened(one.new):
+            typer.echo(f"  not in the reference: {place}")
+
+
+def _update(reference: Path, results: Path, names: list[str]) -> None:
+    from drmbench.report.check import compare, failure_text
+    from drmbench.report.check_update import update_reference
+    from drmbench.report.results import experiments_in, load_results
+
+    fresh = load_results(results, names)
+    if not fresh:
+        raise InputError(f"{results} has no results; `drmbench run CONFIG` makes some")
+    known = [name for name in fresh if name in experiments_in(reference)]
+    old = load_results(reference, known) if known else {}
+    found = [compare(old[name], fresh[name]) for name in known]
+    try:
+        written = update_reference(reference, results, list(fresh))
+    except OSError as error:
+        raise InputError(f"cannot write to {reference}: {error}") from error
+    for line in (*failure_text(found).splitlines(), *written):
+        typer.echo(line)

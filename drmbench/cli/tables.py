@@ -1,0 +1,69 @@
+"""``drmbench tables``: the paper's tables from stored results, and their statistics."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drmbench.cli.output import examples
+from drmbench.errors import InputError
+
+EPILOGUE = examples(
+    "drmbench tables",
+    "drmbench tables imbalanced --view difference",
+    "drmbench tables --results results/runs --out mine --metric balanced_accuracy",
+)
+
+_DEFAULT = Path("results/reference")
+
+
+class ViewOption(StrEnum):
+    """What tables of scores show."""
+
+    OURS = "ours"
+    PAPER = "paper"
+    BOTH = "both"
+    DIFFERENCE = "difference"
+
+
+def tables(
+    experiment: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments; all there are if none is named."),
+    ] = None,
+    results: Annotated[
+        Path, typer.Option("--results", help="Folder of stored results.")
+    ] = _DEFAULT,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write into.")] = Path(
+        "results"
+    ),
+    view: Annotated[
+        ViewOption, typer.Option("--view", help="What tables of scores show.")
+    ] = ViewOption.BOTH,
+    metric: Annotated[
+        str | None, typer.Option("--metric", help="Show this metric alone.")
+    ] = None,
+) -> None:
+    """Write the paper's tables, ours beside the paper's, and their statistics.
+
+    Every table is written to OUT/tables as Markdown, CSV, LaTeX and HTML, with an index
+    in README.md. Nothing is run: figures come from the stored results, the paper's from
+    the files that drmbench ships.
+    """
+    from drmbench.report.results import experiments_in
+    from drmbench.report.tables import write_tables
+
+    if not results.is_dir() and results != _DEFAULT:
+        raise InputError(f"there is no folder of results {results}")
+    if not experiment and not experiments_in(results):
+        typer.echo(
+            f"{results} has no results: writing the tables of data sets only."
+            " `drmbench run` makes results, --results names another folder.",
+            err=True,
+        )
+    names = list(dict.fromkeys(experiment or ()))
+    written = write_tables(results, names, out, view=view.value, metric=metric)
+    typer.echo(f"{len(written)} files in {out / 'tables'}; {written[-1]} lists them")

@@ -1,0 +1,160 @@
+"""Writing fresh results over the reference, without losing what was not run again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from drmbench.data.storage import replacing
+from drmbench.errors import InputError
+from drmbench.report.check import Comparison, compare
+from drmbench.report.check_cells import KEY
+from drmbench.report.results import (
+    MANIFEST_FILE,
+    ROWS_FILE,
+    experiments_in,
+    read_results,
+)
+
+
+def update_reference(
+    reference: Path, fresh: Path, names: Sequence[str] = ()
+) -> list[str]:
+    """Write fresh results of experiments over the reference.
+
+    Rows that were not run again stay. Their manifest stays too, with what the fresh run
+    adds to it, and lists the run under ``updates``.
+
+    Parameters
+    ----------
+    reference, fresh : Path
+        Folders with one folder an experiment.
+    names : sequence of str
+        Experiments; none means all fresh ones.
+
+    Returns
+    -------
+    list of str
+        What was written, a line an experiment.
+
+    Raises
+    ------
+    InputError
+        If only a part was run and it is not the same experiment; nothing is written
+        for any experiment then.
+    """
+    wanted = list(names) or experiments_in(fresh)
+    known = set(experiments_in(reference))
+    for name in wanted:
+        if name in known and _part(reference / name, fresh / name):
+            _refuse_mixture(name, reference, fresh)
+    return [_update(reference / name, fresh / name, name in known) for name in wanted]
+
+
+def _refuse_mixture(name: str, reference: Path, fresh: Path) -> None:
+    found: Comparison = compare(
+        read_results(reference / name), read_results(fresh / name)
+    )
+    if found.obstacles:
+        raise InputError(
+            f"{fresh / name} has a part of the cells of {reference / name}, and is not"
+            f" the same experiment: {'; '.join(found.obstacles)}. Run all of {name} to"
+            " replace the reference."
+        )
+
+
+def _part(reference: Path, fresh: Path) -> bool:
+    """Whether the reference has cells that were not run again."""
+    return bool(set(_rows(reference).index) - set(_rows(fresh).index))
+
+
+def _rows(folder: Path) -> pd.DataFrame:
+    """Read rows as text, so that what stays keeps every digit."""
+    path = folder / ROWS_FILE
+    try:
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return rows.set_index(list(KEY), drop=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: cannot be read as result rows: {error}") from error
+
+
+def _update(reference: Path, fresh: Path, known: bool) -> str:
+    new = _rows(fresh)
+    if not known:
+        _copy(fresh, reference)
+        return f"{fresh.name}: added {len(new)} cells"
+    old = _rows(reference)
+    kept = old.index.difference(new.index, sort=False)
+    if len(kept):
+        _merge(reference, fresh, old, new)
+    else:
+        _copy(fresh, reference)
+    added = new.index.difference(old.index)
+    return (
+        f"{fresh.name}: replaced {len(new) - len(added)} cells, added {len(added)},"
+        f" kept {len(kept)}"
+    )
+
+
+def _copy(fresh: Path, reference: Path) -> None:
+    for name in (ROWS_FILE, MANIFEST_FILE):
+        with replacing(reference / name) as temporary:
+            shutil.copyfile(fresh / name, temporary)
+
+
+def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -> None:
+    columns = list(dict.fromkeys([*old.columns, *new.columns]))
+    order = [*old.index, *new.index.difference(old.index, sort=False)]
+    rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
+    manifests = [
+        json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        for folder in (reference, fresh)
+    ]
+    merged = _merged_manifest(manifests[0], manifests[1], len(new))
+    with replacing(reference / ROWS_FILE) as temporary:
+        rows.loc[order, columns].fillna("").to_csv(
+            temporary, index=False, lineterminator="\n"
+        )
+    with replacing(reference / MANIFEST_FILE) as temporary:
+        text = json.dumps(merged, indent=2, ensure_ascii=False)
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _merged_manifest(
+    old: Mapping[str, Any], new: Mapping[str, Any], cells: int
+) -> dict[str, Any]:
+    experiment = dict(old["experiment"])
+    for key in ("scaling", "metrics"):
+        experiment[key] = list(
+            dict.fromkeys([*experiment[key], *new["experiment"][key]])
+        )
+    run = {key: new.get(key) for key in ("command", "environment")}
+    return {
+        **old,
+        "experiment": experiment,
+        "datasets": _merged_entries(old["datasets"], new["datasets"], "name"),
+        "methods": _merged_entries(old["methods"], new["methods"], "label"),
+        "expected": max(old["expected"], new["expected"]),
+        "updates": [*old.get("updates", []), {**run, "cells": cells}],
+    }
+
+
+def _merged_entries(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], key: str
+) -> list[Mapping[str, Any]]:
+    """Return the old entries, those that were run again replaced, and the new ones.
+
+    A data set that was missing this time keeps its old entry, like its rows.
+    """
+    entries = {entry[key]: entry for entry in old}
+    entries |= {
+        entry[key]: entry
+        for entry in new
+        if entry[key] not in entries or not entry.get("missing")
+    }
+    return list(entries.values())

@@ -1,0 +1,240 @@
+"""Critical-difference diagrams: which methods' mean ranks can be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.figures.captions import (
+    caption,
+    missing_sentence,
+    protocol_sentence,
+    sizes_sentence,
+    stand_in_sentence,
+)
+from drmbench.report.figures.classified import (
+    comparison_of,
+    fair_mode,
+    fixed_beta,
+    left_out,
+    metric_words,
+)
+from drmbench.report.figures.drawing import Drawing, NothingToDrawError
+from drmbench.report.figures.style import (
+    BLACK,
+    DOUBLE,
+    GREY,
+    base_family,
+    family_look,
+    new_figure,
+)
+from drmbench.report.results import Results
+from drmbench.report.statistics import (
+    CompletePart,
+    cliques,
+    complete_part,
+    critical_difference,
+    friedman,
+    mean_ranks,
+)
+
+#: Ranks over fewer data sets than these say nothing.
+_FEWEST = 3
+_LEVEL = 0.45  # between bars of cliques, in lines of text
+_LINE = 0.165  # height of a line, in inches
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Who competes in a scaling mode, and how they stand.
+
+    Attributes
+    ----------
+    mode : {"honest", "paper", "none", "maxabs"}
+        The scaling mode.
+    part : CompletePart
+        The means that count: data sets x methods, named as in the tables.
+    ranks : Series
+        Mean ranks, best first.
+    cd : float
+        Nemenyi's critical difference.
+    """
+
+    mode: ScalingMode
+    part: CompletePart
+    ranks: pd.Series[float]
+    cd: float
+
+
+def draw_ranks(results: Results) -> Drawing:
+    """Draw the mean ranks, a panel a mode, with bars over what cannot be told apart.
+
+    The methods that compete are those that the tables rank.
+
+    Raises
+    ------
+    NothingToDrawError
+        If fewer than three data sets, or two methods, have complete results.
+    """
+    standings = [s for mode in _modes(results) if (s := _standing(results, mode))]
+    if not standings:
+        raise NothingToDrawError(
+            f"{results.name}: mean ranks need two methods with complete results on"
+            f" {_FEWEST} data sets"
+        )
+    lines = [_height(standing) for standing in standings]
+    figure = new_figure(DOUBLE, _LINE * sum(lines) + 0.2 * len(lines))
+    panels = figure.subplots(len(lines), squeeze=False, height_ratios=lines)[:, 0]
+    families = _families(results)
+    for panel, standing in zip(panels, standings, strict=True):
+        _draw_panel(panel, standing, families)
+        if len(standings) > 1:
+            panel.set_title(f"{standing.mode} mode", loc="left")
+    return Drawing(
+        f"{results.name}_ranks",
+        f"Mean ranks: {results.experiment['title']}",
+        _caption(results, standings),
+        figure,
+    )
+
+
+def _modes(results: Results) -> list[ScalingMode]:
+    fair = fair_mode(results)
+    return [fair, *(mode for mode in results.modes if mode != fair)]
+
+
+def _standing(results: Results, mode: ScalingMode) -> Standing | None:
+    scores = comparison_of(results, mode).ranked_scores()
+    run = _families(results)
+    free = [name for name in scores if name in run and fixed_beta(name) is None]
+    part = complete_part(scores[free])
+    n, k = part.means.shape
+    if n < _FEWEST or k < 2:
+        return None
+    ranks = mean_ranks(part.means).sort_values(kind="stable")
+    return Standing(mode, part, ranks, critical_difference(k, n))
+
+
+def _families(results: Results) -> dict[str, str]:
+    """Return the family of each method that was run, by its name in the tables."""
+    columns = comparison_of(results, fair_mode(results)).columns
+    return {
+        column.heading: base_family(results.methods[column.labels[0]]["family"])
+        for column in columns
+        if column.labels and column.labels[0] in results.methods
+    }
+
+
+def _levels(
+    ranks: pd.Series[float], groups: Sequence[tuple[str, ...]]
+) -> list[tuple[float, float, int]]:
+    """Return the ends of each clique's bar, and its level: bars may not touch."""
+    ends: list[float] = []
+    placed = []
+    for group in groups:
+        low, high = float(ranks[group[0]]), float(ranks[group[-1]])
+        free = (number for number, end in enumerate(ends) if end < low - 0.1)
+        level = next(free, len(ends))
+        ends[level : level + 1] = [high]
+        placed.append((low, high, level))
+    return placed
+
+
+def _depth(standing: Standing) -> float:
+    """Return the lines that the bars of the cliques take."""
+    placed = _levels(standing.ranks, cliques(standing.ranks, standing.cd))
+    return _LEVEL * (1 + max((level for _, _, level in placed), default=-1))
+
+
+def _height(standing: Standing) -> float:
+    """Return the lines that a panel takes: scale, bars, and half of the names."""
+    return 4.2 + _depth(standing) + (len(standing.ranks) + 1) // 2
+
+
+def _draw_panel(panel: Axes, standing: Standing, families: Mapping[str, str]) -> None:
+    ranks = standing.ranks
+    k = len(ranks)
+    panel.set_axis_off()
+    panel.set_xlim(1, k)
+    panel.set_ylim(3.0 - _height(standing), 3.0)
+    _draw_scale(panel, k, standing.cd)
+    for low, high, level in _levels(ranks, cliques(ranks, standing.cd)):
+        y = -0.5 - _LEVEL * level
+        panel.plot([low - 0.04, high + 0.04], [y, y], color=BLACK, lw=2.6, zorder=3)
+    half = (k + 1) // 2
+    for place, (name, rank) in enumerate(ranks.items()):
+        left = place < half
+        y = -1.2 - _depth(standing) - (place if left else k - 1 - place)
+        family = families[str(name)]
+        _draw_name(panel, str(name), family, float(rank), (1 if left else k, y))
+
+
+def _draw_scale(panel: Axes, k: int, cd: float) -> None:
+    panel.plot([1, k], [0, 0], color=BLACK, lw=0.8)
+    for rank in range(1, k + 1):
+        panel.plot([rank, rank], [0, 0.3], color=BLACK, lw=0.8)
+        panel.text(rank, 0.45, str(rank), ha="center", va="bottom", fontsize=7)
+    width = min(cd, k - 1)
+    panel.plot([1, 1 + width], [1.75, 1.75], color=BLACK, lw=1.2, marker="|", ms=5)
+    beyond = " (more than the scale)" if cd > k - 1 else ""
+    text = f"CD = {cd:.2f}{beyond}"
+    panel.text(1 + width / 2, 1.95, text, ha="center", va="bottom", fontsize=7)
+
+
+def _draw_name(
+    panel: Axes, name: str, family: str, rank: float, end: tuple[float, float]
+) -> None:
+    """Draw the line from a rank down and out to the name, and the rank itself."""
+    look, (edge, y) = family_look(family), end
+    panel.plot([rank, rank, edge], [0, y, y], color=GREY, lw=0.7, zorder=1)
+    panel.plot([rank], [0], look.marker, color=look.colour, ms=4.5, clip_on=False)
+    shift, side = (-4, "right") if edge == 1 else (4, "left")
+    panel.annotate(
+        f"{name}  {rank:.2f}" if side == "right" else f"{rank:.2f}  {name}",
+        end,
+        xytext=(shift, 0),
+        textcoords="offset points",
+        ha=side,
+        va="center",
+        fontsize=7,
+        color=look.colour if family == "drm" else BLACK,
+        weight="bold" if family == "drm" else "normal",
+    )
+
+
+def _caption(results: Results, standings: Sequence[Standing]) -> str:
+    comparison = comparison_of(results, fair_mode(results))
+    headings = set(standings[0].part.means.index)
+    shown = [row.dataset for row in comparison.rows if row.heading in headings]
+    return caption(
+        f"Mean ranks by {metric_words(comparison.metric)}, 1 being the best. Bars join"
+        " methods whose mean ranks differ by less than Nemenyi's critical difference"
+        " (CD) at the 5% level. Friedman's test (Iman and Davenport):"
+        f" {'; '.join(map(_test_words, standings))}.",
+        sizes_sentence(results, shown),
+        protocol_sentence(results, *(standing.mode for standing in standings)),
+        stand_in_sentence(results, shown),
+        missing_sentence(_gaps(standings)),
+    )
+
+
+def _test_words(standing: Standing) -> str:
+    test = friedman(standing.part.means)
+    value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
+    return f"{value} ({standing.mode} mode, {test.k} methods, N = {test.n} data sets)"
+
+
+def _gaps(standings: Sequence[Standing]) -> list[str]:
+    """Return what is left out, with the mode where not all modes leave it out."""
+    modes: dict[str, list[str]] = {}
+    for standing in standings:
+        for text in left_out(standing.part):
+            modes.setdefault(text, []).append(standing.mode)
+    return [
+        text if len(found) == len(standings) else f"{text} in {found[0]} mode"
+        for text, found in modes.items()
+    ]

@@ -1,0 +1,1 @@
+"""The sections of the report page, one module each; all return HTML."""

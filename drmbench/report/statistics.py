@@ -1,0 +1,324 @@
+"""Tests of whether methods differ over data sets: Friedman, Nemenyi, Wilcoxon.
+
+They follow Demšar (Statistical comparisons of classifiers over multiple data sets,
+JMLR 7:1-30, 2006). All take a frame, data sets x methods, in which higher is better and
+NaN is a figure that is not there, and use its complete part (:func:`complete_part`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from drmbench.errors import InputError
+
+#: Means that agree to so many decimals are equal: the rest is rounding.
+_DECIMALS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class CompletePart:
+    """The part of a frame in which no figure is missing.
+
+    Attributes
+    ----------
+    means : DataFrame
+        Data sets x methods, without NaN.
+    dropped_methods : tuple of str
+        Methods with a figure on fewer than half of the data sets that have any.
+    dropped_datasets : tuple of str
+        Data sets on which any other method has no figure.
+    """
+
+    means: pd.DataFrame
+    dropped_methods: tuple[str, ...]
+    dropped_datasets: tuple[str, ...]
+
+
+def complete_part(means: pd.DataFrame) -> CompletePart:
+    """Drop methods that are hardly there, then data sets that are not complete.
+
+    A data set counts for all methods or for none (listwise deletion).
+
+    Examples
+    --------
+    >>> nan = math.nan
+    >>> frame = pd.DataFrame({"a": [1, 2, 3], "b": [1, 2, nan], "c": [1, nan, nan]})
+    >>> part = complete_part(frame)
+    >>> part.dropped_methods, list(part.means.index)
+    (('c',), [0, 1])
+    """
+    present = means.dropna(how="all").notna()
+    kept = [name for name in means.columns if present[name].mean() >= 0.5]
+    whole = means[kept].dropna(how="any") if kept else means.iloc[:0][kept]
+    return CompletePart(
+        whole.round(_DECIMALS),
+        tuple(str(name) for name in means.columns if name not in kept),
+        tuple(str(name) for name in means.index if name not in whole.index),
+    )
+
+
+def mean_ranks(means: pd.DataFrame) -> pd.Series:
+    """Return each method's mean rank over the complete data sets, 1 being the best.
+
+    Methods that are equal on a data set share the mean of their ranks.
+
+    Examples
+    --------
+    >>> mean_ranks(pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})).to_dict()
+    {'a': 1.25, 'b': 1.75}
+    """
+    return _ranks(complete_part(means).means).mean()
+
+
+def _ranks(means: pd.DataFrame) -> pd.DataFrame:
+    return means.rank(axis=1, ascending=False, method="average")
+
+
+def win_counts(means: pd.DataFrame) -> pd.Series:
+    """Return on how many complete data sets each method is best, alone or with others.
+
+    Examples
+    --------
+    >>> win_counts(pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})).to_dict()
+    {'a': 2, 'b': 1}
+    """
+    whole = complete_part(means).means
+    return whole.eq(whole.max(axis=1), axis=0).sum()
+
+
+@dataclass(frozen=True)
+class FriedmanResult:
+    """Friedman's test that all methods are equally good.
+
+    Attributes
+    ----------
+    k, n : int
+        Methods and data sets.
+    chi2, chi2_p : float
+        Friedman's statistic, corrected for ties, and its p value by the χ²
+        distribution with k - 1 degrees of freedom. NaN if k or n is below 2, or if all
+        methods are equal on all data sets.
+    f, f_p : float
+        Iman's and Davenport's less conservative statistic, and its p value by the F
+        distribution with k - 1 and (k - 1)(n - 1) degrees of freedom.
+    dropped_methods, dropped_datasets : tuple of str
+        What was not complete (:class:`CompletePart`).
+    """
+
+    k: int
+    n: int
+    chi2: float
+    chi2_p: float
+    f: float
+    f_p: float
+    dropped_methods: tuple[str, ...] = ()
+    dropped_datasets: tuple[str, ...] = ()
+
+
+def friedman(means: pd.DataFrame, *, correct_ties: bool = True) -> FriedmanResult:
+    """Test whether all methods are equally good.
+
+    Parameters
+    ----------
+    means : DataFrame
+        Data sets x methods, higher is better.
+    correct_ties : bool
+        Whether to correct for ties; textbooks' worked examples do not.
+    """
+    from scipy import stats
+
+    part = complete_part(means)
+    n, k = part.means.shape
+    chi2 = _friedman_statistic(_ranks(part.means), correct_ties)
+    rest = n * (k - 1) - chi2
+    f = math.inf if abs(rest) < 1e-9 else (n - 1) * chi2 / rest
+    return FriedmanResult(
+        k,
+        n,
+        chi2,
+        float(stats.chi2.sf(chi2, k - 1)),
+        f,
+        float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
+        part.dropped_methods,
+        part.dropped_datasets,
+    )
+
+
+def _friedman_statistic(ranks: pd.DataFrame, correct_ties: bool) -> float:
+    n, k = ranks.shape
+    if n < 2 or k < 2:
+        return math.nan
+    between = float(((ranks.mean() - (k + 1) / 2) ** 2).sum())
+    # Variance of a row of ranks: without ties k(k + 1)/12, with ties what it is.
+    within = k * (k + 1) / 12
+    if correct_ties:
+        within = float(ranks.var(axis=1).mean())
+    return n * between / within if within else math.nan
+
+
+@cache
+def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
+    """Return Nemenyi's critical difference of mean ranks.
+
+    Parameters
+    ----------
+    k, n : int
+        Methods and data sets.
+    alpha : float
+        Probability that any pair is wrongly told apart.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    if k < 2 or n < 1:
+        raise InputError(f"no critical difference of {k} methods on {n} data sets")
+    from scipy import stats
+
+    quantile = stats.studentized_range.ppf(1 - alpha, k, np.inf) / math.sqrt(2)
+    return float(quantile) * math.sqrt(k * (k + 1) / (6 * n))
+
+
+def cliques(ranks: pd.Series, cd: float) -> list[tuple[str, ...]]:
+    """Return the largest groups of methods that the critical difference cannot part.
+
+    Parameters
+    ----------
+    ranks : Series
+        Mean rank by method.
+    cd : float
+        Critical difference; ranks that differ by exactly that much are not parted.
+
+    Returns
+    -------
+    list of tuples of str
+        Groups of two or more, each from best to worst; no group within another.
+
+    Examples
+    --------
+    >>> cliques(pd.Series({"a": 1.0, "b": 1.5, "c": 2.2}), 1.0)
+    [('a', 'b'), ('b', 'c')]
+    """
+    order = ranks.sort_values(kind="stable")
+    values, names = order.to_numpy(dtype=float), [str(name) for name in order.index]
+    found, last = [], 0
+    for first in range(len(names)):
+        end = int(np.searchsorted(values, values[first] + cd + 1e-12, side="right"))
+        if end - first > 1 and end > last:
+            found.append(tuple(names[first:end]))
+            last = end
+    return found
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Wilcoxon's signed-rank test of one method against another.
+
+    Attributes
+    ----------
+    reference, other : str
+        The methods.
+    n : int
+        Data sets.
+    wins, ties, losses : int
+        Data sets on which the reference is better, equal and worse.
+    median_difference : float
+        Median of reference minus other.
+    statistic, p : float
+        The smaller sum of ranks, and the two-sided p value; a zero difference counts
+        half for each side, as Demšar advises.
+    p_holm : float
+        Corrected by Holm's method for the tests of this reference.
+    """
+
+    reference: str
+    other: str
+    n: int
+    wins: int
+    ties: int
+    losses: int
+    median_difference: float
+    statistic: float
+    p: float
+    p_holm: float
+
+
+def wilcoxon_against(
+    means: pd.DataFrame, reference: str, others: Sequence[str] | None = None
+) -> list[PairedTest]:
+    """Test one method against each of the others.
+
+    Parameters
+    ----------
+    means : DataFrame
+        Data sets x methods, higher is better.
+    reference : str
+        The method that is compared.
+    others : sequence of str or None
+        What it is compared with; None is all others.
+
+    Returns
+    -------
+    list of PairedTest
+        In the order of ``others``; empty if the reference is hardly there or no data
+        set is complete.
+    """
+    whole = complete_part(means).means
+    if reference not in whole.columns or whole.empty:
+        return []
+    names = [n for n in (others or whole.columns) if n in whole and n != reference]
+    differences = {
+        name: (whole[reference] - whole[name]).round(_DECIMALS).to_numpy()
+        for name in names
+    }
+    tests = {name: _signed_rank(values) for name, values in differences.items()}
+    corrected = holm([p for _, p in tests.values()])
+    return [
+        PairedTest(
+            reference,
+            str(name),
+            len(whole),
+            int((values > 0).sum()),
+            int((values == 0).sum()),
+            int((values < 0).sum()),
+            float(np.median(values)),
+            *tests[name],
+            p_holm,
+        )
+        for (name, values), p_holm in zip(differences.items(), corrected, strict=True)
+    ]
+
+
+def _signed_rank(differences: np.ndarray) -> tuple[float, float]:
+    """Return statistic and p value; methods that never differ have p = 1."""
+    from scipy import stats
+
+    if not differences.any():
+        n = len(differences)
+        return n * (n + 1) / 4, 1.0
+    result = stats.wilcoxon(differences, zero_method="zsplit")
+    return float(result.statistic), float(result.pvalue)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p values for their number by Holm's step-down method.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected, largest = [0.0] * len(p_values), 0.0
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for done, number in enumerate(order):
+        left = len(p_values) - done
+        largest = max(largest, min(1.0, left * p_values[number]))
+        corrected[number] = largest
+    return corrected

@@ -1,0 +1,40 @@
+"""Changing stored results in place, for tests of what notices it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Edit = Callable[[dict[str, str]], None]
+
+
+def edit_rows(folder: Path, edit: Edit, *, dataset: str = "", method: str = "") -> None:
+    """Change rows of an experiment's results.csv in place."""
+    path = folder / "results.csv"
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        if dataset in ("", row["dataset"]) and method in ("", row["method"]):
+            edit(row)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def edit_manifest(folder: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    edit(manifest)
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def shift(column: str, by: float, split: str = "0") -> Edit:
+    def edit(row: dict[str, str]) -> None:
+        if row["split"] == split:
+            row[column] = repr(float(row[column]) + float(by))
+
+    return edit

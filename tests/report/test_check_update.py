@@ -1,0 +1,108 @@
+"""Updating the reference: only when asked, and without losing what was not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from result_edits import edit_rows, shift
+from result_files import make_results
+from support import Run
+
+from drmbench.report.check import compare
+from drmbench.report.check_update import update_reference
+from drmbench.report.results import read_results
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """A reference and the same results again: 2 sets x 3 methods x 5 splits."""
+    for name in ("reference", "runs"):
+        make_results(tmp_path / name, "demo")
+    return tmp_path / "reference", tmp_path / "runs"
+
+
+def all_bytes(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_a_check_writes_nothing(folders: tuple[Path, Path], run: Run) -> None:
+    edit_rows(folders[1] / "demo", shift("accuracy", 0.4))
+    before = all_bytes(folders[0])
+    done = run("check", "--reference", str(folders[0]), "--results", str(folders[1]))
+    assert done.code == 1
+    assert all_bytes(folders[0]) == before
+
+
+def test_an_update_takes_a_full_run_as_it_is(
+    folders: tuple[Path, Path], run: Run
+) -> None:
+    edit_rows(folders[1] / "demo", shift("accuracy", 0.4), dataset="iris", method="nb")
+    make_results(folders[1], "more", datasets=["iris"], methods=["nb"])
+    done = run(
+        "check", "--update", "--reference", str(folders[0]), "--results",
+        str(folders[1]),
+    )  # fmt: skip
+    assert done.code == 0
+    assert "iris / nb / honest / selected / split 0: accuracy" in done.out
+    assert "demo: replaced 30 cells, added 0, kept 0" in done.out
+    assert "more: added 5 cells" in done.out
+    assert all_bytes(folders[0]) == all_bytes(folders[1])
+
+
+def test_an_update_by_a_part_keeps_the_rest(folders: tuple[Path, Path]) -> None:
+    before = (folders[0] / "demo" / "results.csv").read_text(encoding="utf-8")
+    make_results(
+        folders[1], "demo", datasets=["wine"], methods=["nb", "rf"],
+        values={("wine", "nb"): 0.123},
+    )  # fmt: skip
+    said = update_reference(*folders, ["demo"])
+    assert said == ["demo: replaced 5 cells, added 5, kept 25"]
+    after = (folders[0] / "demo" / "results.csv").read_text(encoding="utf-8")
+    untouched = [
+        line for line in before.splitlines() if not line.startswith("wine,,nb")
+    ]
+    kept = [line for line in after.splitlines() if "wine,,nb" not in line]
+    assert [line for line in kept if ",rf," not in line] == untouched
+    results = read_results(folders[0] / "demo")
+    assert results.summary("wine", "nb").mean == pytest.approx(0.123)
+    assert list(results.methods) == ["drm-rbf", "svm-rbf", "nb", "rf"]
+    assert list(results.datasets) == ["iris", "wine"]
+    assert results.manifest["updates"][0]["cells"] == 10
+    assert not compare(results, read_results(folders[1] / "demo")).failed
+
+
+def test_a_part_of_another_experiment_is_not_mixed_in(
+    folders: tuple[Path, Path], run: Run
+) -> None:
+    make_results(folders[1], "demo", datasets=["wine"], seed=7)
+    before = all_bytes(folders[0])
+    done = run(
+        "check", "--update", "--reference", str(folders[0]), "--results",
+        str(folders[1]),
+    )  # fmt: skip
+    assert done.code == 2
+    assert "seed 0 -> 7" in done.err
+    assert all_bytes(folders[0]) == before
+
+
+def test_a_set_that_is_missing_this_time_keeps_its_entry(
+    folders: tuple[Path, Path],
+) -> None:
+    make_results(
+        folders[1], "demo", datasets=["iris", {"name": "wine", "missing": "gone"}]
+    )
+    update_reference(*folders)
+    results = read_results(folders[0] / "demo")
+    assert results.datasets["wine"]["missing"] == ""
+    assert results.summary("wine", "nb").complete
+
+
+def test_nothing_to_update_from(tmp_path: Path, run: Run) -> None:
+    done = run("check", "--update", "--results", str(tmp_path))
+    assert done.code == 2
+    assert "has no results" in done.err

@@ -1,0 +1,287 @@
+"""The report page: complete, well formed, escaped, and the same every time."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections import Counter
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from result_files import make_results
+from sample_results import DEVIATION, FAILURE, MISSING
+
+from drmbench.report import figures
+from drmbench.report.page import Content, page
+from drmbench.report.report import gather
+from drmbench.report.results import load_results
+from drmbench.report.sections.experiment import ExperimentContent
+from drmbench.report.sections.group import Group
+from drmbench.report.sections.progress import Progress, progress
+from drmbench.report.sections.words import run_command, split_words
+from drmbench.report.svg import inline_svg
+from drmbench.report.tables import experiment_tables
+
+VOID = {"meta", "br", "hr", "input", "link", "img"}
+
+
+class Outline(HTMLParser):
+    """What a page consists of; raises if an element is closed that is not open."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.levels: list[int] = []
+        self.loads: list[str] = []
+        self.text: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if (tag, name) == ("a", "href")]
+        self.loads += [value for name, value in attrs if name in ("src", "srcset")]
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if self._open and self._open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+@dataclass(frozen=True)
+class FakeVerdict:
+    """What the page needs of a verdict."""
+
+    id: str
+    status: str
+    section: str = "IV-C"
+    quote: str = "DRM is <best> & fastest"
+    numbers: str = "3 of 4"
+    explanation: str = "Mean rank 1.5."
+    commands: tuple[str, ...] = ("drmbench run configs/gene.yaml",)
+
+
+VERDICTS = (
+    FakeVerdict("a", "reproduced"),
+    FakeVerdict("b", "reproduced"),
+    FakeVerdict("c", "partly"),
+    FakeVerdict("d", "not testable", commands=()),
+)
+
+
+def alone(results):
+    """Return a group for each experiment, without tables and figures."""
+    return [Group(n, n, [ExperimentContent(r)]) for n, r in results.items()]
+
+
+@pytest.fixture(scope="module")
+def results(sample_folder):
+    return load_results(sample_folder)
+
+
+@pytest.fixture(scope="module")
+def text(sample_report):
+    return sample_report.read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def outline(text):
+    return Outline(text)
+
+
+def test_the_page_is_well_formed(outline):
+    assert [i for i, n in Counter(outline.ids).items() if n > 1] == []
+    assert outline.tags["main"] == outline.tags["h1"] == outline.tags["nav"] == 1
+    assert all(after <= before + 1 for before, after in pairwise(outline.levels))
+
+
+def test_every_link_leads_somewhere_on_the_page(outline, results):
+    targets = [link.removeprefix("#") for link in outline.links]
+    assert set(targets) <= set(outline.ids)
+    assert {f"experiment-{name}" for name in results} <= set(targets)
+
+
+def test_nothing_is_loaded(text, outline):
+    assert outline.loads == []
+    assert outline.tags["link"] == outline.tags["iframe"] == 0
+    assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_the_policy_allows_the_script_of_the_page_and_no_other(text):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    script = re.search(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
+    rules = dict(rule.split(maxsplit=1) for rule in html.unescape(policy[1]).split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == f"'sha256-{digest}'"
+    assert text.count("<script") == 1
+
+
+def test_the_same_results_give_the_same_bytes(results):
+    timing = {"timing": results["timing"]}
+    assert page(gather(timing)) == page(gather(timing))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        DEVIATION,
+        FAILURE,
+        "stopped after 600 s",
+        MISSING,
+        "drmbench data fetch gcm",
+        "drmbench run configs/gene.yaml --dataset iris --method drm-rbf",
+        "wine: wine-red stood in. A relative with other classes.",
+        "alpha: 0.001, 1; beta: 1",
+        "sha256:" + "a" * 64,
+        "OpenBLAS",
+        "seconds and iterations",
+        "the data set's own folds, each the test part once",
+    ],
+)
+def test_the_page_says(outline, said):
+    assert any(said in part for part in outline.text)
+
+
+def test_text_from_results_is_never_markup(tmp_path):
+    evil = "<script>alert('x')</script>\"&"
+    make_results(
+        tmp_path,
+        "evil",
+        datasets=[{"name": evil, "note": evil, "files": {evil: evil}}],
+        methods=[{"label": evil, "title": evil, "grid": {evil: [evil]}}],
+        values={(evil, evil): evil},
+        title=evil,
+        deviations=[evil],
+        selection=evil,
+    )
+    verdict = FakeVerdict("x", "partly", evil, evil, evil, evil, (evil,))
+    outline = Outline(page(Content(alone(load_results(tmp_path)), [verdict])))
+    assert outline.tags["script"] == 1
+    assert sum(evil in part for part in outline.text) > 12
+
+
+def test_experiments_that_share_a_table_are_shown_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "draw_all", lambda results, say: iter(()))
+    parts = {"uci": "wine", "gene": "nci", "timing-2": "iris"}
+    for name, dataset in parts.items():
+        shared = {} if name == "timing-2" else {"reproduces": "table3"}
+        make_results(tmp_path, name, datasets=[dataset], methods=["nb"], **shared)
+    content = gather(load_results(tmp_path))
+    assert [group.id for group in content.groups] == ["table3", "timing-2"]
+    assert list(content.results) == ["gene", "uci", "timing-2"]
+    outline = Outline(page(content))
+    assert {"group-table3", "experiment-gene", "experiment-uci"} <= set(outline.ids)
+    assert "#group-table3" in outline.links
+    shown = [table for group in content.groups for table in group.tables]
+    others = [table for group in content.groups for table in group.more_tables]
+    every = experiment_tables(content.results)
+    assert sorted(t.id for t in (*shown, *others)) == sorted(t.id for t in every)
+    assert "table3-accuracy-honest-mode" in [table.id for table in shown]
+    assert "table3-gmean-honest-mode" in [table.id for table in others]
+
+
+def test_verdicts_are_counted_and_marked(results):
+    outline = Outline(page(Content(alone(results), VERDICTS)))
+    said = "2 came out as printed, 1 in part and 0 not; 1 could not be tested"
+    assert any(said in part for part in outline.text)
+    assert outline.tags["article"] == 4
+    assert "✓ reproduced" in outline.text
+    assert "? not testable" in outline.text
+
+
+def test_cells_are_counted_once_whatever_the_number_of_scalings(results):
+    # 4 sets (1 missing) x 6 methods x 2 modes x 5 splits; 3 splits of 2 modes not run.
+    assert progress(results["gene"]) == Progress(
+        done=3 * 6 * 2 * 5 - 3 * 2,
+        expected=4 * 6 * 2 * 5,
+        failed=10,
+        timeouts=2,
+        skipped=0,
+    )
+
+
+def test_commands_quote_odd_labels(results):
+    command = run_command(results["gene"], "--method", "drm-rbf beta=1")
+    assert command == "drmbench run configs/gene.yaml --method 'drm-rbf beta=1'"
+
+
+@pytest.mark.parametrize(
+    ("split", "words"),
+    [
+        ({"kind": "given"}, "the data set's own training and test part"),
+        ({"kind": "kfold", "k": 10, "repeats": 3}, "stratified 10-fold, 3 times"),
+        (
+            {"kind": "random", "train": 1000, "test": 2000, "repeats": 1},
+            "stratified random, 1,000 train, 2,000 test",
+        ),
+        (
+            {"kind": "random", "train": "paper", "test": None, "repeats": 5},
+            "stratified random, 5 times, the paper's numbers train, the others test",
+        ),
+    ],
+)
+def test_splits_in_words(split, words):
+    assert split_words(split) == words
+
+
+def test_drawings_share_no_ids_and_no_styles():
+    drawing = (
+        '<?xml version="1.0"?>\n<!DOCTYPE svg>\n'
+        '<svg width="100pt" height="50pt" viewBox="0 0 100 50" id="root">\n'
+        "<metadata><rdf>x</rdf></metadata><defs><style>*{stroke: red}</style></defs>"
+        '<path id="a"/><use xlink:href="#a" clip-path="url(#b)"/></svg>\n'
+    )
+    one, two = (inline_svg(drawing, name, "A & B") for name in ("one", "two"))
+    found = Outline(one + two)
+    assert found.ids == ["one", "one-name", "one-a", "two", "two-name", "two-a"]
+    assert 'xlink:href="#one-a" clip-path="url(#one-b)"' in one
+    assert "#one * {stroke: red}" in one
+    assert 'viewBox="0 0 100 50"' in one
+    assert '<title id="one-name">A &amp; B</title>' in one
+    assert not re.search(r"metadata|<\?xml|DOCTYPE|height=", one)
+
+
+def test_the_command_writes_one_file(run, tmp_path, sample_folder):
+    out = tmp_path / "new" / "report.html"
+    arguments = ("--results", str(sample_folder), "--out", str(out))
+    answer = run("report", "timing", *arguments)
+    assert (answer.code, answer.out.strip()) == (0, str(out))
+    assert "experiment-timing" in out.read_text("utf-8")
+    assert "experiment-gene" not in out.read_text("utf-8")
+    assert [path.name for path in out.parent.iterdir()] == ["report.html"]
+
+
+def test_the_command_says_what_is_wrong(run, tmp_path):
+    make_results(tmp_path / "results", "gene")
+    (tmp_path / "taken").write_text("")
+    there = ("--results", str(tmp_path / "results"))
+    unknown = run("report", "gen", *there)
+    assert unknown.code == 2
+    assert "Did you mean 'gene'?" in unknown.err
+    empty = run("report", "--results", str(tmp_path / "nothing"))
+    assert empty.code == 2
+    assert "has no results to report on" in empty.err
+    blocked = run("report", *there, "--out", str(tmp_path / "taken" / "report.html"))
+    assert blocked.code == 2
+    assert "cannot write" in blocked.err

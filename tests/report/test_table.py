@@ -1,0 +1,193 @@
+"""One table in its formats: golden files, escapes, and what each format must carry."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from result_files import make_results
+
+from drmbench.report.results import load_results
+from drmbench.report.table import (
+    Cell,
+    Column,
+    ReportTable,
+    to_csv,
+    to_html,
+    to_latex,
+    to_markdown,
+)
+from drmbench.report.tables_scores import score_table
+from drmbench.report.tables_source import table_sources
+
+GOLDEN = Path(__file__).parent / "golden"
+#: Set it to 1 to write the golden files anew, then look at what changed.
+REGENERATE = os.environ.get("DRMBENCH_WRITE_GOLDEN") == "1"
+
+RENDERERS = {
+    "md": to_markdown,
+    "csv": to_csv,
+    "tex": to_latex,
+    "html": to_html,
+}
+NASTY = r"50 % of $x_1^2$ & <b>*bold*</b> | \alpha #1 {~} `code` [i] “q” ± β"
+
+
+def every_mark(folder: Path) -> ReportTable:
+    """Return a table in which everything occurs that a table can show."""
+    make_results(
+        folder,
+        "imbalanced",
+        reproduces="table8",
+        modes=("paper", "honest"),
+        metrics=("gmean", "accuracy"),
+        datasets=[
+            "haberman",
+            {"name": "glass4", "substitute": "glass-4", "note": "other rows"},
+            {"name": "ecoli1", "note": "one row less"},
+            {"name": "yeast3", "missing": "its address is gone"},
+        ],
+        methods=["svm-rbf", "knn-euclidean", "nb", "drm-rbf", "drm-linear"],
+        values={
+            ("haberman", "svm-rbf"): [0.6, 0.61, 0.62, 0.63, 0.64],
+            ("haberman", "drm-rbf"): [0.64, 0.63, 0.62, 0.61, 0.6],
+            ("haberman", "nb"): [0.9, 0.91, 0.92],
+            ("glass4", "nb"): "the covariance is singular",
+            ("glass4", "knn-euclidean"): [0.8, "timeout: 600 s passed", 0.8, 0.8, 0.8],
+        },
+        selection_overrides={"svm-rbf": "10-fold instead of leave-one-out"},
+        deviations=["Over-sampling is inside the training part"],
+    )
+    (source,) = table_sources(load_results(folder))
+    return score_table(source, "paper", "gmean")
+
+
+@pytest.mark.parametrize("ending", RENDERERS)
+def test_golden_files(tmp_path, ending):
+    text = RENDERERS[ending](every_mark(tmp_path))
+    path = GOLDEN / f"table8-gmean-paper-mode.{ending}"
+    if REGENERATE:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def nasty_table() -> ReportTable:
+    return ReportTable(
+        "a b/ü",
+        NASTY,
+        (Column(NASTY), Column("n", "right", "s")),
+        ((Cell(NASTY, mark="†", title='say "hi"'), Cell("1", 1.0, bold=True)),),
+        (f"† {NASTY}",),
+        (NASTY,),
+    )
+
+
+class Reader(HTMLParser):
+    """Collects texts and checks that elements nest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: dict[str, list[str]] = {}
+        self.titles: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.titles += [value for name, value in attrs if name == "title"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+
+def test_html_escapes_and_nests():
+    reader = Reader()
+    reader.feed(to_html(nasty_table()))
+    reader.close()
+    assert reader.open == []
+    assert "b" not in reader.texts  # the text's own element is text
+    assert reader.texts["caption"] == [NASTY]
+    assert reader.texts["p"] == [f"† {NASTY}", NASTY]
+    assert reader.texts["strong"] == ["1"]
+    assert reader.texts["sup"] == ["†"]
+    assert reader.titles == ['say "hi"']
+    assert 'id="a-b-"' in to_html(nasty_table())
+
+
+def latex_problems(text: str) -> list[str]:
+    """Return unescaped specials and unbalanced braces, line by line."""
+    body = [line for line in text.splitlines() if not line.startswith("%")]
+    joined = "\n".join(body).replace("{!}{%\n", "{!}{\n")
+    bare = re.sub(r"\\[\\&%$#_{}]", "", joined)
+    problems = [f"{c} is not escaped" for c in "%$#_~`" if c in bare]
+    if re.search(r"\^(?!2)", bare) or re.search("[±†‡≠β−–]", bare):
+        problems.append("a sign that needs a command")
+    if bare.count("{") != bare.count("}"):
+        problems.append("braces do not balance")
+    begun, ended = (re.findall(rf"\\{x}{{(\w+)}}", joined) for x in ("begin", "end"))
+    if sorted(begun) != sorted(ended):
+        problems.append("environments do not balance")
+    return problems
+
+
+@pytest.mark.parametrize("rows", [1, 60])
+def test_latex_is_escaped_and_balanced(rows):
+    table = nasty_table()
+    many = ReportTable(
+        table.id, table.title, table.columns, table.rows * rows, table.footnotes
+    )
+    text = to_latex(many)
+    assert latex_problems(text) == []
+    assert ("longtable}" in text.partition("\n")[2]) == (rows > 45)
+    lines = [line for line in text.splitlines() if line.endswith(r"\\")]
+    cells = [line for line in lines if " & " in line]
+    assert len(cells) == rows + 1
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in cells} == {1}
+    assert r"\textbf{1}" in text
+
+
+def test_the_golden_latex_has_no_problems(tmp_path):
+    assert latex_problems(to_latex(every_mark(tmp_path))) == []
+
+
+def test_markdown_cells_stay_in_their_columns():
+    lines = to_markdown(nasty_table()).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {3}
+    assert table[1] == "|:---|---:|"
+    assert table[2].endswith("| **1** |")
+    assert "\\<b>" in table[2]
+
+
+def test_csv_of_a_table_without_records_has_numbers():
+    table = ReportTable(
+        "t",
+        "t",
+        (Column("set"), Column("time", "right", "s")),
+        ((Cell("a,b"), Cell("0.333", 1 / 3)), (Cell("c"), Cell("–"))),
+    )
+    rows = list(csv.reader(io.StringIO(to_csv(table))))
+    assert rows == [["set", "time [s]"], ["a,b", repr(1 / 3)], ["c", "–"]]
+
+
+def test_csv_records_have_full_precision_and_empty_fields():
+    records = ({"a": 0.1 + 0.2, "b": None, "c": True}, {"a": float("nan"), "b": 1})
+    table = ReportTable("t", "t", (), (), records=records)
+    rows = list(csv.reader(io.StringIO(to_csv(table))))
+    assert rows == [["a", "b", "c"], ["0.30000000000000004", "", "1"], ["", "1", ""]]
+
+
+def test_an_empty_table_is_still_a_table():
+    table = ReportTable("t", "Nothing", (Column("a"),), ())
+    assert to_csv(table) == "a\n"
+    assert latex_problems(to_latex(table)) == []
+    assert "| a |" in to_markdown(table)
