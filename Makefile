@@ -33,7 +33,7 @@ demo: $(VENV)/.installed ## Install, run configs/quick.yaml on packaged data, pr
 	@$(BIN)/drmbench run configs/quick.yaml
 
 test: $(VENV)/.installed data ## Run the whole test suite
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 check: lint types docs ## Lint, types and documentation
 

@@ -28,6 +28,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(f"not fetched: {', '.join(absent)} (`make test` fetches them)")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that wait for processes first, so that none is left for the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/run/"))
+
+
 class NetworkUsedError(RuntimeError):
     """A test tried to reach something that is not this machine."""
 

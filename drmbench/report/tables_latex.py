@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+#: Small Greek letters that have a command of their own name; omicron is a Latin o.
+_GREEK = "αβγδεζηθικλμνξπρστυφχψω"
+
+
+def _greek_name(letter: str) -> str:
+    return (
+        unicodedata.name(letter).rpartition(" ")[2].lower().replace("lamda", "lambda")
+    )
+
+
 _LATEX = {
     **{character: rf"\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -24,10 +36,14 @@ _LATEX = {
             "≤": r"\leq",
             "≥": r"\geq",
             "√": r"\surd",
-            "α": r"\alpha",
-            "β": r"\beta",
-            "χ": r"\chi",
+            "≈": r"\approx",
+            "→": r"\rightarrow",
+            "·": r"\cdot",
             "²": "^2",
+            "³": "^3",
+            "⁻": "^-",
+            "¹": "^1",
+            **{letter: rf"\{_greek_name(letter)}" for letter in _GREEK},
             "†": r"\dagger",
             "‡": r"\ddagger",
         }.items()

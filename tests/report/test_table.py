@@ -6,6 +6,8 @@ import csv
 import io
 import os
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -22,9 +24,11 @@ from drmbench.report.table import (
     to_latex,
     to_markdown,
 )
+from drmbench.report.tables_latex import latex_text
 from drmbench.report.tables_scores import score_table
 from drmbench.report.tables_source import table_sources
 
+ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 #: Set it to 1 to write the golden files anew, then look at what changed.
 REGENERATE = os.environ.get("DRMBENCH_WRITE_GOLDEN") == "1"
@@ -191,3 +195,24 @@ def test_an_empty_table_is_still_a_table():
     assert to_csv(table) == "a\n"
     assert latex_problems(to_latex(table)) == []
     assert "| a |" in to_markdown(table)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not here")
+def test_every_committed_table_compiles(tmp_path):
+    tables = sorted((ROOT / "results" / "tables").glob("*.tex"))
+    assert tables
+    inputs = "\n".join(rf"\input{{{path}}}\clearpage" for path in tables)
+    (tmp_path / "all.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs,graphicx,longtable}"
+        rf"\begin{{document}}{inputs}\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_greek_letters_become_commands():
+    assert latex_text("σ, λ and α²") == (
+        r"\ensuremath{\sigma}, \ensuremath{\lambda} and"
+        r" \ensuremath{\alpha}\ensuremath{^2}"
+    )

@@ -2,6 +2,9 @@
 
 import pytest
 
+#: For the processes of runs alone: it changes the registry of whoever imports it.
+collect_ignore = ["faulty"]
+
 
 @pytest.fixture
 def drmbench(run, monkeypatch):
