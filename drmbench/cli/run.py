@@ -238,7 +238,7 @@ def _announce(session: Session) -> None:
     unwell = sum(len(outlook.unwell) for outlook in session.outlooks)
     kept = f"{cached} cells are there already"
     if unwell:
-        kept += f", {unwell} of them failed (--retry-failed runs them again)"
+        kept += f", {unwell} without a result (--retry-failed runs them again)"
     if session.adopted:
         kept += f"; {session.adopted} came from other experiments"
     _say(f"{kept}; {len(session.new)} to run with {session.options.jobs} jobs.")

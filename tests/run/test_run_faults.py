@@ -78,7 +78,7 @@ def test_failed_cells_are_kept_told_and_run_again_only_when_asked(tmp_path):
     before = len(journal_lines(tmp_path / "trial"))
     code, _, err = drmbench("run", config, "--out", tmp_path)
     assert code == 1
-    assert "8 cells are there already, 4 of them failed (--retry-failed" in err
+    assert "8 cells are there already, 4 without a result (--retry-failed" in err
     assert len(journal_lines(tmp_path / "trial")) == before
     code, _, err = drmbench("run", config, "--out", tmp_path, "--retry-failed")
     assert code == 1
