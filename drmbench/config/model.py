@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,6 +69,11 @@ class MethodRef:
 
     def method(self) -> Method:
         """Return the method, with the changes."""
+        return self._method
+
+    @cached_property
+    def _method(self) -> Method:
+        # Changes are checked against every candidate, once and not for every cell.
         method = get_method(self.name)
         if not (self.grid or self.params):
             return method

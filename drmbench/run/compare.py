@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -146,7 +146,7 @@ def verdict(results: Results) -> str:
     equal = [cell.method for cell in ranked[1:] if not clearly_better(best, cell)]
     text = f"Best: {best.method} ({results.metric} {best.mean:.3f})."
     if equal:
-        text += f" Not clearly worse on these splits: {_listed(equal)}."
+        text += f" Not clearly worse on these splits: {', '.join(equal)}."
     elif len(ranked) > 1:
         text += " It is clearly ahead of all others on these splits."
     drm = [cell for cell in ranked if "drm" in cell.method]
@@ -171,7 +171,3 @@ def clearly_better(best: Summary, other: Summary) -> bool:
         return False
     variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
     return mean > 0 and mean > 2 * math.sqrt(variance / n)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)

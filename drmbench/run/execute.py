@@ -106,17 +106,24 @@ def _stand_in(dataset: Dataset) -> str:
     return dataset.name if dataset.provenance.substitute_for else ""
 
 
-def _first(task: Task, dataset: Dataset, scaling: str) -> Row:
+def _head(
+    task: Task, scaling: str, substitute: str, status: str = "ok", reason: str = ""
+) -> Row:
+    """Return the columns that every row begins with (:data:`FIRST_COLUMNS`)."""
     return {
         "dataset": task.dataset.name,
-        "substitute": _stand_in(dataset),
+        "substitute": substitute,
         "method": task.method.label,
         "mode": task.mode,
         "scaling": scaling,
         "split": task.number,
-        "status": "ok",
-        "reason": "",
+        "status": status,
+        "reason": reason,
     }
+
+
+def _first(task: Task, dataset: Dataset, scaling: str) -> Row:
+    return _head(task, scaling, _stand_in(dataset))
 
 
 def _second(task: Task, outcome: Outcome) -> Row:
@@ -160,16 +167,4 @@ def _measured(task: Task, dataset: Dataset, values: Row) -> Row:
 def failed_rows(task: Task, status: str, reason: str, substitute: str) -> list[Row]:
     """Return the rows of a cell that did not come to an end by itself."""
     rows = task.protocol.rows() if task.kind == "classification" else (task.mode,)
-    return [
-        {
-            "dataset": task.dataset.name,
-            "substitute": substitute,
-            "method": task.method.label,
-            "mode": task.mode,
-            "scaling": scaling,
-            "split": task.number,
-            "status": status,
-            "reason": reason,
-        }
-        for scaling in rows
-    ]
+    return [_head(task, scaling, substitute, status, reason) for scaling in rows]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-from drmbench.run.store import Record, all_records
+from drmbench.run.store import Record
 from drmbench.run.task import Task
 
 
@@ -46,8 +45,3 @@ class History:
         if any(seconds is None for seconds in estimates):
             return None
         return sum(seconds for seconds in estimates if seconds is not None)
-
-
-def read_history(out: Path) -> History:
-    """Read how long all cells below a folder took."""
-    return History(record for _, record in all_records(out))

@@ -84,9 +84,13 @@ class Plan:
         each = len(self.experiment.methods) * len(self.experiment.scaling)
         return each * sum(dataset.splits for dataset in self.datasets)
 
+    def dataset_of(self, task: Task) -> PlannedDataset:
+        """Return the data set of a cell."""
+        return next(d for d in self.datasets if d.ref.name == task.dataset.name)
+
     def memory_of(self, task: Task) -> int:
         """Estimate the bytes that a cell needs."""
-        planned = next(d for d in self.datasets if d.ref.name == task.dataset.name)
+        planned = self.dataset_of(task)
         n, p = int(planned.facts["n"]), int(planned.facts["p"])
         return cell_memory(task.method.method(), planned.n_train, n, p)
 

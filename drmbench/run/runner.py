@@ -67,6 +67,14 @@ class Work:
     again: frozenset[str] = frozenset()
     timeout: float | None = None
 
+    def pending(self, store: Store) -> list[Task]:
+        """Return the cells to run; labels that stand for the same cell share it."""
+        return [
+            task
+            for task in {task.key: task for task in self.wanted}.values()
+            if task.key not in store.records or task.key in self.again
+        ]
+
 
 @dataclass
 class Tally:
@@ -156,11 +164,9 @@ class _Loop:
     def _entries(self) -> Iterator[_Entry]:
         for work in self._works:
             store = self._stores[work.folder]
-            # Labels that stand for the same cell share it.
-            for task in {task.key: task for task in work.wanted}.values():
-                if task.key not in store.records or task.key in work.again:
-                    job = Job(task, work.timeout, work.plan.memory_of(task))
-                    yield _Entry(work, store, job, store.records.get(task.key))
+            for task in work.pending(store):
+                job = Job(task, work.timeout, work.plan.memory_of(task))
+                yield _Entry(work, store, job, store.records.get(task.key))
 
     def run(self) -> Tally:
         """Run everything; Ctrl-C lets running cells end, a second one ends them."""
@@ -282,8 +288,8 @@ def make_record(task: Task, answer: Answer, plan: Plan) -> Record:
     """Return what the store keeps of a cell."""
     rows = answer.rows
     if answer.status != "ok":
-        planned = next(d for d in plan.datasets if d.ref.name == task.dataset.name)
-        rows = failed_rows(task, answer.status, answer.reason, planned.substitute)
+        substitute = plan.dataset_of(task).substitute
+        rows = failed_rows(task, answer.status, answer.reason, substitute)
     bad = [row for row in rows if row["status"] != "ok"]
     return {
         "schema": SCHEMA_VERSION,

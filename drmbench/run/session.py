@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,6 @@ class Session:
     outlooks: list[Outlook]
     history: History
     adopted: int = 0
-    _names: list[str] = field(default_factory=list)
 
     @property
     def new(self) -> list[Task]:
@@ -245,11 +244,6 @@ def _outlook(work: Work, store: Store, wanted: Callable[[str], bool]) -> Outlook
         for task in work.wanted
         if task.key in store.records and task.key not in work.again
     ]
-    new = tuple(
-        task
-        for task in {task.key: task for task in work.wanted}.values()
-        if task.key not in store.records or task.key in work.again
-    )
     experiment = work.plan.experiment
     each = len(experiment.methods) * len(experiment.scaling)
     looked_at = [d for d in work.plan.datasets if wanted(d.ref.name)]
@@ -257,7 +251,7 @@ def _outlook(work: Work, store: Store, wanted: Callable[[str], bool]) -> Outlook
         work,
         cached=len(kept),
         unwell={r["key"]: r for r in kept if r["status"] != "ok"},
-        new=new,
+        new=tuple(work.pending(store)),
         unfetched=each * sum(d.splits for d in looked_at if d.unfetched),
         blocked=each * sum(d.splits for d in looked_at if d.missing),
     )
