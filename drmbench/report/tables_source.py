@@ -166,7 +166,8 @@ class TableSource:
         assert self.published is not None
         parts = self.published.higher_of.get(column)
         if parts is None:
-            return _plainest(label for label, name in own.items() if name == column)
+            labels = tuple(label for label, name in own.items() if name == column)
+            return labels if self.published.merges else _plainest(labels)
         known = {**_labels_of_columns(self.lenders), **own}
         return tuple(
             label

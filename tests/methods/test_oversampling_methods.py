@@ -15,10 +15,21 @@ BY_NAME = {method.name: method for method in METHODS}
 
 def test_every_sampler_meets_every_classifier() -> None:
     samplers = ("smote", "borderline-smote", "safe-level-smote")
-    expected = {f"{s}-{c}" for s in samplers for c in ("svm", "knn", "rf", "drm")}
-    assert set(BY_NAME) == expected
-    assert BY_NAME["borderline-smote-svm"].column == "BorSMOTE+SVM"
-    assert BY_NAME["safe-level-smote-drm"].column is None
+    classifiers = ("svm", "svm-poly", "knn", "knn-cosine", "rf", "drm", "drm-poly")
+    assert set(BY_NAME) == {f"{s}-{c}" for s in samplers for c in classifiers}
+    for name in ("borderline-smote-svm", "borderline-smote-svm-poly"):
+        assert BY_NAME[name].column == "BorSMOTE+SVM"
+    assert BY_NAME["safe-level-smote-drm-poly"].column is None
+
+
+def test_the_second_kernel_or_distance_is_what_the_name_says() -> None:
+    assert "degree" in BY_NAME["smote-svm-poly"].grid
+    assert "degree" in BY_NAME["smote-drm-poly"].grid
+    assert "sigma" in BY_NAME["smote-svm"].grid
+    X, y = blobs((12, 5), 2)
+    method = BY_NAME["smote-knn-cosine"]
+    model = method.build(method.candidates()[0], 0).fit(X, y)
+    assert model.classifier_.metric == "cosine"
 
 
 def test_a_grid_shares_one_oversampling(monkeypatch: pytest.MonkeyPatch) -> None:

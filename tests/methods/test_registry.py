@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from collections import Counter
 from importlib import resources
 
 import numpy as np
@@ -32,9 +33,13 @@ def published_columns() -> set[str]:
     return columns | (sampling - {"DRM"})  # the better of the two DRM columns
 
 
-def test_every_column_of_the_paper_has_exactly_one_method() -> None:
-    columns = [method.column for method in METHODS if method.column]
-    assert sorted(columns) == sorted(published_columns())
+def test_every_column_of_the_paper_has_its_methods() -> None:
+    """One each, but two kernels or distances where the paper merges them."""
+    columns = Counter(method.column for method in METHODS if method.column)
+    merged = ("SMOTE+SVM", "SMOTE+KNN")
+    assert columns == {
+        column: 2 if column.endswith(merged) else 1 for column in published_columns()
+    }
 
 
 @each_method

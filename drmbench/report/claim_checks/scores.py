@@ -13,11 +13,8 @@ from typing import Any
 import pandas as pd
 
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.paper_tables import published_table
 from drmbench.report.results import Results
-
-#: In this table of the paper a column merges two kernels or distances, "whichever is
-#: higher"; elsewhere a second method with the same column is a variant of ours.
-_MERGING = "table9"
 
 _NAMED = 3  # columns that are listed; of more, the number is said
 
@@ -110,7 +107,9 @@ def stored_scores(
 def _columns(results: Results) -> dict[str, list[str]]:
     """Return the labels behind each column; every label is a column by itself too."""
     columns = {label: [label] for label in results.methods}
-    merging = results.experiment.get("reproduces") == _MERGING
+    table = published_table(results.experiment.get("reproduces") or "")
+    # Elsewhere a second method with the same column is a variant of ours.
+    merging = table is not None and table.merges
     for label, method in results.methods.items():
         column = method.get("column")
         if column and (merging or column not in columns):
