@@ -65,6 +65,49 @@ class SelectionPlan:
             return PAPER_SUBSET
         return self.subset
 
+    def naive_fits(self, n: int) -> int:
+        """Return how often one candidate is fitted where no shortcut is used.
+
+        Parameters
+        ----------
+        n : int
+            Number of training rows.
+
+        Examples
+        --------
+        >>> SelectionPlan("loo").naive_fits(80)
+        80
+        >>> SelectionPlan("kfold", k=5, repeats=2, subset=60).naive_fits(80)
+        10
+        """
+        if self.kind == "random":
+            return self.repeats
+        rows = self._rows_of(n)
+        return rows if self.kind == "loo" else min(self.k, rows) * self.repeats
+
+    def naive_predictions(self, n: int) -> int:
+        """Return how many held-out rows these fits of one candidate predict in all.
+
+        Parameters
+        ----------
+        n : int
+            Number of training rows.
+
+        Examples
+        --------
+        >>> SelectionPlan("kfold", k=5, repeats=2).naive_predictions(80)
+        160
+        >>> SelectionPlan("random", repeats=3).naive_predictions(80)
+        48
+        """
+        rows = self._rows_of(n)
+        if self.kind == "random":
+            return self.repeats * (rows - round(self.train_share * rows))
+        return rows if self.kind == "loo" else rows * self.repeats
+
+    def _rows_of(self, n: int) -> int:
+        return n if self.rows_used is None else min(n, self.rows_used)
+
     def describe(self) -> str:
         """Say in words how parameters are selected.
 

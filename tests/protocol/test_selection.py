@@ -68,6 +68,38 @@ def test_random_splits_of_small_data_use_every_row():
     assert selection.scores == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [
+        SelectionPlan("loo"),
+        SelectionPlan("loo", subset=13),
+        SelectionPlan("kfold", k=4, repeats=3),
+        SelectionPlan("kfold", k=5, subset=13),
+        SelectionPlan("kfold", k=100),
+        SelectionPlan("random", repeats=3, train_share=0.7),
+        SelectionPlan("random", repeats=2, subset=11),
+    ],
+    ids=SelectionPlan.describe,
+)
+def test_a_plan_knows_what_it_costs_without_shortcuts(plan):
+    X, y = blobs((14, 9))
+    fits, predictions = [], []
+
+    class Watched(Constant):
+        def fit(self, X, y):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+        def predict(self, X):
+            predictions.append(len(X))
+            return super().predict(X)
+
+    method = make_method(lambda params, seed: Watched(**params), {"answer": (0, 1)})
+    select(method, X, y, plan, shortcut=False)
+    assert len(fits) == 2 * plan.naive_fits(len(y))
+    assert sum(predictions) == 2 * plan.naive_predictions(len(y))
+
+
 def test_random_splits_of_large_data_see_a_stratified_subset_only():
     X, y = blobs((300, 100))
     seen = []
