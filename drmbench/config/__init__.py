@@ -2,7 +2,11 @@
 
 from drmbench.config.durations import parse_duration
 from drmbench.config.json_schema import json_schema
-from drmbench.config.load import load_experiments, parse_experiment
+from drmbench.config.load import (
+    load_experiments,
+    parse_experiment,
+    parse_without_data,
+)
 from drmbench.config.model import (
     DatasetRef,
     Experiment,
@@ -23,4 +27,5 @@ __all__ = [
     "load_experiments",
     "parse_duration",
     "parse_experiment",
+    "parse_without_data",
 ]

@@ -77,7 +77,41 @@ def parse_experiment(text: str, *, source: Path) -> Experiment:
     ('paper', None)
     """
     problems = Problems(source)
-    drawn = draft(text, source, problems)
+    return _whole(draft(text, source, problems), problems)
+
+
+def parse_without_data(text: str, *, source: Path) -> Experiment:
+    """Build an experiment from the text of a file, with none of its data sets.
+
+    For reading how stored results came about: no other file is opened, and it does
+    not matter whether the data sets can still be found.
+
+    Parameters
+    ----------
+    text : str
+        YAML text.
+    source : Path
+        The file, for messages.
+
+    Raises
+    ------
+    InputError
+        If anything is wrong besides the data sets; the text lists all of it.
+
+    Examples
+    --------
+    >>> experiment = parse_without_data(
+    ...     "{name: tiny, datasets: [{path: gone.csv}], methods: [nb]}",
+    ...     source=Path("tiny.yaml"))
+    >>> experiment.datasets, experiment.plan_of("honest").kind
+    ((), 'loo')
+    """
+    problems = Problems(source)
+    return _whole(draft(text, source, problems, with_data=False), problems)
+
+
+def _whole(drawn: Draft, problems: Problems) -> Experiment:
+    """Return the experiment, or raise what is wrong with it."""
     raise_all(problems.in_order())
     assert drawn.experiment is not None
     return drawn.experiment

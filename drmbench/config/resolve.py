@@ -21,8 +21,9 @@ from drmbench.config.selecting import (
     choose_overrides,
     choose_selection,
 )
+from drmbench.config.shapes import Record
 from drmbench.config.splitting import choose_split
-from drmbench.config.tree import Table
+from drmbench.config.tree import Node, Table
 from drmbench.errors import InputError
 
 
@@ -45,7 +46,16 @@ class Draft:
     experiment: Experiment | None
 
 
-def draft(text: str, source: Path, problems: Problems) -> Draft:
+#: All keys but the one that names data.
+_WITHOUT_DATA = Record(
+    tuple(field for field in EXPERIMENT.fields if field.name != "datasets"),
+    EXPERIMENT.default_kind,
+)
+
+
+def draft(
+    text: str, source: Path, problems: Problems, *, with_data: bool = True
+) -> Draft:
     """Read, check and resolve the text of an experiment file.
 
     Parameters
@@ -56,16 +66,28 @@ def draft(text: str, source: Path, problems: Problems) -> Draft:
         The file; paths in it are relative to its folder.
     problems : Problems
         Where all that is wrong is noted.
+    with_data : bool
+        Whether to find the data sets; if not, the experiment has none.
     """
     node = read_tree(text, problems)
     if node is None:
         return Draft(None, 1, None)
-    table = check_tree(node, EXPERIMENT, problems)
+    if with_data:
+        table = check_tree(node, EXPERIMENT, problems)
+    else:
+        table = check_tree(_without(node, "datasets"), _WITHOUT_DATA, problems)
     fields = _fields(table, source.parent, problems)
     name, line = table.value("name"), table.line_of("name")
     if len(problems):
         return Draft(name, line, None)
     return Draft(name, line, Experiment(source=source, **fields))
+
+
+def _without(node: Node, key: str) -> Node:
+    if not isinstance(node, Table):
+        return node
+    kept = {name: entry for name, entry in node.entries.items() if name != key}
+    return Table(kept, node.line)
 
 
 def _fields(table: Table, folder: Path, problems: Problems) -> dict[str, Any]:

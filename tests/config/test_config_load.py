@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from drmbench.config import (
     load_experiments,
     parse_duration,
     parse_experiment,
+    parse_without_data,
 )
 from drmbench.config.lines import read_tree
 from drmbench.config.names import QUICK_METHODS, SOLVERS
@@ -50,6 +52,23 @@ def problems_of(text: str) -> list[str]:
         parse(text)
     lines = str(caught.value).splitlines()
     return lines[1:] if len(lines) > 1 else lines
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_without_data_all_else_is_the_same(path: Path) -> None:
+    (whole,) = load_experiments([path])
+    bare = parse_without_data(path.read_text("utf-8"), source=path)
+    assert bare.datasets == ()
+    # Without data sets it is not known how the paper splits them.
+    assert bare == dataclasses.replace(whole, datasets=(), split=bare.split)
+
+
+def test_without_data_no_file_is_opened_and_the_rest_is_still_checked() -> None:
+    text = "{name: mine, datasets: [{path: gone.csv}, left-long-ago], methods: [nb]}"
+    assert parse_without_data(text, source=Path("mine.yaml")).name == "mine"
+    for wrong in ("", "[]", "name: mine", text.replace("nb", "no-such-method")):
+        with pytest.raises(InputError):
+            parse_without_data(wrong, source=Path("mine.yaml"))
 
 
 def test_every_key_arrives() -> None:
