@@ -22,6 +22,7 @@ from drmbench.report.table import (
 from drmbench.report.tables_agreement import agreement_tables
 from drmbench.report.tables_measured import measured_tables
 from drmbench.report.tables_modes import modes_table
+from drmbench.report.tables_naive import naive_tables
 from drmbench.report.tables_scores import LINES, View, score_table
 from drmbench.report.tables_seconds import seconds_table
 from drmbench.report.tables_source import TableSource, table_sources
@@ -83,6 +84,7 @@ def _source_tables(
             yield from statistics_tables(source, mode, name)
     yield from agreement_tables(source)
     yield from (seconds_table(source, mode) for mode in source.modes)
+    yield from naive_tables(source)
 
 
 def write_tables(

@@ -94,14 +94,20 @@ def seconds_cell(seconds: float | None, spread: float | None = None) -> Cell:
     """
     if seconds is None or math.isnan(seconds):
         return Cell(NO_FIGURE)
-    text = _three_digits(seconds)
+    text = three_digits(seconds)
     if spread is not None and not math.isnan(spread):
-        text += f" ± {_three_digits(spread)}"
+        text += f" ± {three_digits(spread)}"
     return Cell(text, seconds)
 
 
-def _three_digits(value: float) -> str:
-    """Return a number with three significant digits and no exponent."""
+def three_digits(value: float) -> str:
+    """Return a number with three significant digits and no exponent.
+
+    Examples
+    --------
+    >>> three_digits(0.0123), three_digits(12345.0)
+    ('0.0123', '12300')
+    """
     if not value:
         return "0"
     decimals = max(0, 2 - math.floor(math.log10(abs(value))))

@@ -60,6 +60,7 @@ def make_results(
     metrics: Sequence[str] = ("accuracy", "gmean", "balanced_accuracy"),
     splits: int = 5,
     reproduces: str = "",
+    config: str = "",
     **experiment: Any,
 ) -> Path:
     """Write the results of one experiment and return their folder.
@@ -96,6 +97,8 @@ def make_results(
         Splits expected of each data set.
     reproduces : str
         The paper's table or figure, such as ``table8``.
+    config : str
+        Text of the config; by default one that names the experiment and is not valid.
     **experiment
         Further entries of the manifest's ``experiment`` (``deviations``, ``seed`` …).
     """
@@ -121,6 +124,7 @@ def make_results(
     _write_rows(target / "results.csv", kind, rows, metrics)
     manifest = _manifest(name, kind, sets, used, modes, metrics, reproduces)
     manifest["experiment"].update(experiment)
+    manifest["config"] = config or f"name: {name}\n"
     text = json.dumps(manifest, indent=1, ensure_ascii=False)
     (target / "manifest.json").write_text(text, encoding="utf-8")
     return target
@@ -326,5 +330,4 @@ def _manifest(
             "commit": "0" * 40,
         },
         "command": f"drmbench run configs/{name}.yaml",
-        "config": f"name: {name}\n",
     }
