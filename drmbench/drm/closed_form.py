@@ -10,7 +10,6 @@ from scipy.linalg import lapack
 from drmbench.drm.decision import dissimilarities
 from drmbench.drm.errors import ConditioningWarning, IllConditionedError
 from drmbench.drm.partition import Array
-from drmbench.drm.penalties import Ridge
 from drmbench.drm.problem import DIRECT, Problem, Solution
 from drmbench.drm.system import DenseSystem
 
@@ -76,14 +75,26 @@ class ClosedForm:
                 stacklevel=4,
             )
 
-    def solve(self, problem: Problem) -> Solution:
-        """Solve for a block of test samples at once."""
-        W, info = lapack.dpotrs(self._factor, problem.k, lower=1)
+    def representations(self, k: Array) -> Array:
+        """Return w for a block of test samples at once, (n, m) like ``k``.
+
+        Raises
+        ------
+        IllConditionedError
+            If one of them is not finite.
+        """
+        W, info = lapack.dpotrs(self._factor, k, lower=1)
         if info != 0 or not np.isfinite(W).all():
             raise IllConditionedError(
                 "the representation of a test sample is not finite; its kernel values"
                 " are too large: scale the features"
             )
+        result: Array = W
+        return result
+
+    def solve(self, problem: Problem) -> Solution:
+        """Solve for a block of test samples, and tell the objective they reach."""
+        W = self.representations(problem.k)
         columns = np.arange(problem.k.shape[1])
         objective = problem.objective(W, problem.system.product(W), columns)
         return Solution(
@@ -106,5 +117,5 @@ def closed_form_dissimilarities(system: DenseSystem, k: Array, beta: float) -> A
     beta : float
         The ridge β > 0.
     """
-    problem = Problem(system, k, Ridge(beta))
-    return dissimilarities(system, ClosedForm(system, beta).solve(problem).W, k)
+    # Not by way of a Solution: its objective would cost as much as the solution.
+    return dissimilarities(system, ClosedForm(system, beta).representations(k), k)
