@@ -28,6 +28,13 @@ MANIFEST_FILE = "manifest.json"
 _TEXT = ("dataset", "substitute", "method", "scaling", "mode", "status", "reason")
 _MORE_TEXT = ("params", "applied_scaling", "notes", "cell", "trace")
 
+#: Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
+_EVERY_DIGIT: dict[str, Any] = (
+    {"float_precision": "round_trip"}
+    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+    else {}
+)
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -226,15 +233,20 @@ def _summarise(
 
 
 def read_rows(path: Path) -> pd.DataFrame:
-    """Read a file of result rows; text columns stay text, numbers become numbers."""
+    """Read a file of result rows; text columns stay text, numbers become numbers.
+
+    Numbers are read to the last digit, so that tables of them are the same everywhere.
+    """
     text = dict.fromkeys((*_TEXT, *_MORE_TEXT), str)
     try:
-        return pd.read_csv(
+        rows: pd.DataFrame = pd.read_csv(
             path,
             dtype=text,
             keep_default_na=False,
             na_values={column: [""] for column in _numeric_columns(path)},
+            **_EVERY_DIGIT,
         )
+        return rows
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{path}: cannot be read as result rows: {error}") from error
 
