@@ -232,8 +232,8 @@ class PairedTest:
     median_difference : float
         Median of reference minus other.
     statistic, p : float
-        The smaller sum of ranks, and the two-sided p value; a zero difference counts
-        half for each side, as Demšar advises.
+        The smaller sum of ranks, and the exact two-sided p value; a zero difference
+        counts half for each side, as Demšar advises.
     p_holm : float
         Corrected by Holm's method for the tests of this reference.
     """
@@ -297,14 +297,40 @@ def wilcoxon_against(
 
 
 def _signed_rank(differences: np.ndarray) -> tuple[float, float]:
-    """Return statistic and p value; methods that never differ have p = 1."""
+    """Return statistic and exact p value; methods that never differ have p = 1.
+
+    The p value counts signs of the differences as they are, ties and zeros included.
+    What scipy does where there are ties depends on its version and on the number of
+    data sets, and with it which side of a level a p value falls.
+    """
     from scipy import stats
 
-    if not differences.any():
-        n = len(differences)
-        return n * (n + 1) / 4, 1.0
-    result = stats.wilcoxon(differences, zero_method="zsplit")
-    return float(result.statistic), float(result.pvalue)
+    doubled = (2 * stats.rankdata(np.abs(differences))).astype(int)  # ties have halves
+    sides = [int(doubled[differences * sign > 0].sum()) for sign in (1, -1)]
+    zeros = int(doubled[differences == 0].sum())
+    moving = doubled[differences != 0].tolist()
+    as_extreme = sum(subset_counts(moving)[: min(sides) + 1])
+    return (min(sides) + zeros / 2) / 2, min(1.0, 2 * as_extreme / 2 ** len(moving))
+
+
+def subset_counts(numbers: Sequence[int]) -> list[int]:
+    """Return how many subsets of whole numbers have the sum 0, 1, 2 and so on.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        The set, such as twice the ranks of Wilcoxon's test.
+
+    Examples
+    --------
+    >>> subset_counts([1, 1, 2])
+    [1, 2, 2, 2, 1]
+    """
+    counts = [1]
+    for number in numbers:
+        without, with_it = counts + [0] * number, [0] * number + counts
+        counts = [a + b for a, b in zip(without, with_it, strict=True)]
+    return counts
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy import stats
 
 from drmbench.errors import InputError
+from drmbench.report.results import read_rows
 from drmbench.report.statistics import (
     cliques,
     complete_part,
@@ -120,6 +122,26 @@ def test_wilcoxon_and_holm_agree_with_other_packages():
     assert math.isclose(first.median_difference, sum(differences[5:7]) / 2)
 
 
+@pytest.mark.parametrize(
+    "differences",
+    [
+        [0.1, -0.2, 0.3, 0.4, 0.5, -0.6, 0.7],
+        [0.1, 0.1, -0.1, 0.2, 0.2, 0.0, 0.0, 0.3],
+        [0.1, 0.1, 0.2, 0.2, -0.1, 0.0, *np.linspace(0.3, 0.9, 9)],
+    ],
+)
+def test_wilcoxons_p_counts_all_signs_also_with_ties_and_zeros(differences):
+    (test,) = wilcoxon_against(pd.DataFrame({"a": differences, "b": 0.0}), "a")
+    values = np.array(differences)
+    ranks = stats.rankdata(np.abs(values))
+    signs = np.array(list(itertools.product((-1, 1), repeat=len(values))))
+    sums = np.where(values == 0, ranks / 2, ranks * (signs > 0)).sum(axis=1)
+    found = np.where(values == 0, ranks / 2, ranks * (values > 0)).sum()
+    lower, upper = (sums <= found + 1e-9).mean(), (sums >= found - 1e-9).mean()
+    assert test.p == min(1.0, 2 * min(lower, upper))
+    assert test.statistic == min(found, ranks.sum() - found)
+
+
 def test_methods_that_never_differ():
     same = pd.DataFrame({"a": [0.5, 0.6, 0.7], "b": [0.5, 0.6, 0.7]})
     (test,) = wilcoxon_against(same, "a")
@@ -193,3 +215,11 @@ def test_holm_is_monotone_and_at_most_one():
 def test_one_method_has_no_critical_difference():
     with pytest.raises(InputError, match="1 methods"):
         critical_difference(1, 5)
+
+
+def test_rows_are_read_to_the_last_digit(tmp_path):
+    """Also by versions of pandas whose own reading is off by one in the last place."""
+    values = np.random.default_rng(0).random(200).tolist()
+    path = tmp_path / "results.csv"
+    path.write_text("accuracy\n" + "\n".join(map(repr, values)) + "\n")
+    assert read_rows(path)["accuracy"].tolist() == values

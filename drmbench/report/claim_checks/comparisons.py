@@ -13,6 +13,7 @@ from drmbench.report.claim_checks.evidence import Evidence, Picked
 from drmbench.report.claim_checks.outcome import SAME, NotTestableError, Outcome
 from drmbench.report.claim_checks.ranking import Groups
 from drmbench.report.claim_checks.scores import printed_scores
+from drmbench.report.statistics import subset_counts
 
 
 def outperforms(
@@ -130,11 +131,8 @@ def signed_rank_p(gains: NDArray[np.float64]) -> float:
     """
     signed = gains[np.abs(gains) > SAME]
     ranks = np.rint(2 * rankdata(np.abs(signed))).astype(int)
-    ways = np.zeros(ranks.sum() + 1)
-    ways[0] = 1.0
-    for rank in ranks:
-        ways[rank:] += ways[:-rank].copy()
-    return float(ways[ranks[signed > 0].sum() :].sum() / 2.0 ** len(ranks))
+    ways = subset_counts(ranks.tolist())
+    return float(sum(ways[int(ranks[signed > 0].sum()) :]) / 2 ** len(ranks))
 
 
 def _sampling_gains(
