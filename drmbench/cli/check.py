@@ -1,4 +1,4 @@
-"""``drmbench check``: whether figures moved against the committed results."""
+"""``drmbench check``: whether the committed results are sound, and figures moved."""
 
 from __future__ import annotations
 
@@ -21,14 +21,20 @@ EPILOGUE = examples(
     "drmbench check --experiment imbalanced --update",
 )
 
+_RUNS = Path("results/runs")
+
 
 def check(
     reference: Annotated[
         Path, typer.Option("--reference", help="Folder of the committed results.")
     ] = Path("results/reference"),
     results: Annotated[
-        Path, typer.Option("--results", help="Folder of the fresh results.")
-    ] = Path("results/runs"),
+        Path | None,
+        typer.Option(
+            "--results",
+            help="Folder of the fresh results; without it results/runs, if there.",
+        ),
+    ] = None,
     experiment: Annotated[
         list[str] | None,
         typer.Option("--experiment", "-e", help="An experiment; repeatable."),
@@ -44,19 +50,64 @@ def check(
         typer.Option("--update", help="Write the fresh results over the reference."),
     ] = False,
 ) -> None:
-    """Compare fresh results with the committed ones, cell by cell.
+    """Check the committed results, and compare fresh ones with them, cell by cell.
 
-    A figure of a deterministic method may differ by one test sample of a split, which
-    another BLAS can turn; the mean of a method that draws random numbers by what its
-    spread over splits explains. Only cells in both are compared, times never. Ends with
-    exit code 1 and the list of what moved, if anything has.
+    The committed rows must be readable and possible: no cell twice, nothing that the
+    manifest does not list, metrics between 0 and 1. Cells that are not there are
+    counted and no fault. Where nothing was run, that is all.
+
+    A fresh figure of a deterministic method may differ by one test sample of a split,
+    which another BLAS can turn; the mean of a method that draws random numbers by what
+    its spread over splits explains. Only cells in both are compared, times never. Ends
+    with exit code 1 and the list of what is wrong or moved, if anything is.
     """
-    from drmbench.report.check import compare_folders, failure_text
-
     names = experiment or []
     if update:
-        _update(reference, results, names)
+        _update(reference, results or _RUNS, names)
         return
+    _check_reference(reference, names)
+    if results is not None or _has_fresh(names):
+        _compare(reference, results or _RUNS, names, tolerance)
+    else:
+        _say_nothing_is_fresh(reference, names)
+
+
+def _say_nothing_is_fresh(reference: Path, names: list[str]) -> None:
+    from drmbench.report.results import experiments_in
+
+    if not experiments_in(reference):
+        raise InputError(f"nothing to check: {reference} and {_RUNS} have no results")
+    typer.echo(
+        f"Nothing fresh in {_RUNS} to compare with it: `drmbench run"
+        f" configs/{names[0] if names else 'quick'}.yaml` would make results."
+    )
+
+
+def _check_reference(reference: Path, names: list[str]) -> None:
+    from drmbench.report.check import shortened
+    from drmbench.report.check_reference import check_folder
+
+    found = check_folder(reference, names)
+    for one in found:
+        typer.echo(f"{reference}: {one.summary()}")
+    faults = [fault for one in found for fault in one.faults]
+    if faults:
+        lines = "\n".join(shortened(faults))
+        raise CheckFailedError(f"the committed results are damaged:\n{lines}")
+
+
+def _has_fresh(names: list[str]) -> bool:
+    from drmbench.report.results import experiments_in
+
+    there = experiments_in(_RUNS)
+    return any(name in there for name in names or there)
+
+
+def _compare(
+    reference: Path, results: Path, names: list[str], tolerance: float | None
+) -> None:
+    from drmbench.report.check import compare_folders, failure_text
+
     found = compare_folders(reference, results, names, tolerance=tolerance)
     _print_context(found)
     _print_summaries(found)

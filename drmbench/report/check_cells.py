@@ -83,7 +83,7 @@ def keyed(results: Results) -> dict[Key, Row]:
     InputError
         If a column is missing, a row is there twice, or the manifest does not know it.
     """
-    _require_columns(results)
+    require_columns(results)
     rows: dict[Key, Row] = {}
     for row in results.rows.to_dict("records"):
         key = _key(results, row)
@@ -93,7 +93,14 @@ def keyed(results: Results) -> dict[Key, Row]:
     return rows
 
 
-def _require_columns(results: Results) -> None:
+def require_columns(results: Results) -> None:
+    """Refuse rows that lack a column that all need, or have text for its numbers.
+
+    Raises
+    ------
+    InputError
+        Names the experiment and the column.
+    """
     measured = results.experiment["kind"] != "classification"
     numbers = _SETTING if measured else ("n_test",)
     table, file = results.rows, f"{results.name}: results.csv"
@@ -101,7 +108,7 @@ def _require_columns(results: Results) -> None:
     if lacking:
         raise InputError(f"{file} lacks {', '.join(lacking)}")
     figures = _FOUND if measured else results.experiment["metrics"]
-    scalar = [c for c in figures if c in table and (measured or _is_scalar(c))]
+    scalar = [c for c in figures if c in table and (measured or is_scalar(c))]
     for column in (*numbers, *scalar):
         if not is_numeric_dtype(table[column]):
             raise InputError(f"{file} has text in the column {column}")
@@ -110,7 +117,8 @@ def _require_columns(results: Results) -> None:
             raise InputError(f"{file} has a row that is ok but lacks its {column}")
 
 
-def _is_scalar(metric: str) -> bool:
+def is_scalar(metric: str) -> bool:
+    """Whether a metric's column holds one number a row."""
     return metric in METRICS and METRICS[metric].scalar
 
 
@@ -225,7 +233,7 @@ class CellComparer:
         return [
             name
             for name in self.reference.experiment["metrics"]
-            if _is_scalar(name) and name in was and name in now
+            if is_scalar(name) and name in was and name in now
         ]
 
     def _stochastic(self, method: str) -> bool:

@@ -23,6 +23,8 @@ from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
 
 ROWS_FILE = "results.csv"
 MANIFEST_FILE = "manifest.json"
+#: What can become of a cell.
+STATUSES = ("ok", "failed", "timeout", "skipped")
 
 #: Columns that hold text; an empty cell is an empty text, not a missing number.
 _TEXT = ("dataset", "substitute", "method", "scaling", "mode", "status", "reason")
