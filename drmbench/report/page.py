@@ -37,11 +37,14 @@ class Content:
         The paper's claims, judged.
     dataset_tables : sequence of ReportTable
         The paper's tables of data sets.
+    drawn_with : str
+        The versions that the figures' bytes depend on; empty without figures.
     """
 
     groups: Sequence[Group]
     verdicts: Sequence[Verdict] = ()
     dataset_tables: Sequence[ReportTable] = ()
+    drawn_with: str = ""
 
     @property
     def results(self) -> dict[str, Results]:
@@ -58,11 +61,16 @@ def page(content: Content) -> str:
         tag("header", tag("h1", TITLE), tag("p", ABOUT)),
         _contents(content),
         tag("main", _sections(content), id="content", tabindex="-1"),
-        tag("footer", tag("p", f"Made by drmbench {__version__}.")),
+        tag("footer", tag("p", _made_by(content))),
         tag("script", Html(script)),
     )
     whole = tag("html", _head(style, script), tag("body", joined(body)), lang="en")
     return f"<!doctype html>\n{whole}\n"
+
+
+def _made_by(content: Content) -> str:
+    drawn = f" Figures drawn with {content.drawn_with}." if content.drawn_with else ""
+    return f"Made by drmbench {__version__}.{drawn}"
 
 
 def _head(style: str, script: str) -> Html:

@@ -66,11 +66,12 @@ def gather(results: Mapping[str, Results]) -> Content:
     """Judge, tabulate and draw results for the page."""
     from drmbench.report.claims import judge
     from drmbench.report.dataset_tables import dataset_tables
+    from drmbench.report.figures import drawn_with
     from drmbench.report.tables import experiment_tables
 
     ordered = dict(sorted(results.items(), key=_place))
     groups = _with_tables(_groups(ordered), experiment_tables(ordered))
-    return Content(groups, judge(ordered), dataset_tables())
+    return Content(groups, judge(ordered), dataset_tables(), drawn_with())
 
 
 def _place(item: tuple[str, Results]) -> tuple[int, str, str]:

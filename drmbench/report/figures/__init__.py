@@ -20,11 +20,11 @@ from drmbench.report.figures import (
 )
 from drmbench.report.figures.classified import is_classification
 from drmbench.report.figures.drawing import Drawing, NothingToDrawError
-from drmbench.report.figures.render import to_svg, write_drawings
+from drmbench.report.figures.render import drawn_with, to_svg, write_drawings
 from drmbench.report.figures.style import fix_layout, house_style
 from drmbench.report.results import Results, load_results
 
-__all__ = ["Drawing", "draw_all", "to_svg", "write_figures"]
+__all__ = ["Drawing", "draw_all", "drawn_with", "to_svg", "write_figures"]
 
 logger = logging.getLogger(__name__)
 

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import matplotlib as mpl
+from matplotlib import ft2font
+
 from drmbench.data.storage import replacing
 from drmbench.errors import InputError
 from drmbench.report.figures.drawing import Drawing
@@ -16,7 +19,8 @@ FORMATS = ("svg", "pdf", "png")
 INDEX = "README.md"
 
 _DPI = 200
-#: Metadata that would change with the day or the version of matplotlib.
+#: Metadata that would change with the day or the version of matplotlib. The index
+#: names the version: files that did would differ even where the drawing does not.
 _NO_DATES = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -27,6 +31,14 @@ _HEAD = (
     " PDF.\n\n"
 )
 _SECTION = re.compile(r"^<!-- figure: (\S+) -->\n", re.MULTILINE)
+
+
+def drawn_with() -> str:
+    """Return the versions of what decides the bytes of a drawing, besides the results.
+
+    Another matplotlib lays figures out differently, another FreeType letters.
+    """
+    return f"matplotlib {mpl.__version__}, FreeType {ft2font.__freetype_version__}"
 
 
 def rendered(drawing: Drawing, suffix: str) -> bytes:
@@ -103,7 +115,7 @@ def _section(drawing: Drawing) -> str:
     return (
         f"<!-- figure: {drawing.id} -->\n## {drawing.title}\n\n"
         f"![{drawing.title}]({drawing.id}.png)\n\n{drawing.caption}\n\n"
-        f"[SVG]({drawing.id}.svg) · [PDF]({drawing.id}.pdf)\n"
+        f"[SVG]({drawing.id}.svg) · [PDF]({drawing.id}.pdf) · {drawn_with()}\n"
     )
 
 
