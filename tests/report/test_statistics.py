@@ -11,7 +11,6 @@ import pytest
 from scipy import stats
 
 from drmbench.errors import InputError
-from drmbench.report.results import read_rows
 from drmbench.report.statistics import (
     cliques,
     complete_part,
@@ -215,11 +214,3 @@ def test_holm_is_monotone_and_at_most_one():
 def test_one_method_has_no_critical_difference():
     with pytest.raises(InputError, match="1 methods"):
         critical_difference(1, 5)
-
-
-def test_rows_are_read_to_the_last_digit(tmp_path):
-    """Also by versions of pandas whose own reading is off by one in the last place."""
-    values = np.random.default_rng(0).random(200).tolist()
-    path = tmp_path / "results.csv"
-    path.write_text("accuracy\n" + "\n".join(map(repr, values)) + "\n")
-    assert read_rows(path)["accuracy"].tolist() == values
