@@ -1,12 +1,14 @@
-"""The sample report, built once for all tests that read it."""
+"""The sample report and the figures, made once for all tests that read them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from figure_results import draw, make_everything
 from sample_results import make_sample_results
 
+from drmbench.report.figures import Drawing
 from drmbench.report.report import write_report
 
 
@@ -20,3 +22,17 @@ def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample_report(sample_folder: Path) -> Path:
     """The report on them."""
     return write_report(sample_folder, (), sample_folder.parent / "report.html")
+
+
+@pytest.fixture(scope="session")
+def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small experiment of each kind that has figures."""
+    folder = tmp_path_factory.mktemp("results")
+    make_everything(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def drawings(results_folder: Path) -> dict[str, Drawing]:
+    """Its figures by their ids."""
+    return draw(results_folder)

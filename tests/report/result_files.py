@@ -30,6 +30,8 @@ SCALINGS = {
     "none": ("none",),
     "maxabs": ("maxabs",),
 }
+#: Some of the paper's imbalanced data sets.
+KEEL = ("haberman", "ecoli1", "glass4", "new-thyroid2")
 BETAS = (1e-3, 1.0, 1e4)
 SIZES = (100, 200, 400)
 

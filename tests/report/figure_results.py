@@ -1,0 +1,97 @@
+"""Small results of every kind that has figures, and what a drawing shows of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from result_files import KEEL, default_value, make_results
+
+from drmbench.report.figures import Drawing, draw_all
+from drmbench.report.results import load_results
+
+SOLVERS = ("drm-gd", "drm-ppa", "drm-apg")
+
+
+LARGE = ("poker", "ijcnn1")
+
+
+METHODS = ("svm-rbf", "svm-poly", "nb", "drm-rbf", "drm-poly")
+
+
+FIXED = (0.01, 1.0, 100.0)
+
+
+KERNELS = ("rbf", "poly")
+
+
+def ablation_methods() -> list[dict[str, str]]:
+    names = [f"{model}-{kernel}" for model in ("drm", "krr") for kernel in KERNELS]
+    fixed = [{"name": n, "label": f"{n} beta={b:g}"} for n in names for b in FIXED]
+    return [{"label": name} for name in names] + fixed
+
+
+def make_everything(folder: Path) -> None:
+    """Write a small experiment of each kind that has figures."""
+    measured = {"datasets": LARGE, "methods": SOLVERS, "reproduces": "figure1"}
+    make_results(folder, "timing", kind="timing", **measured)
+    make_results(folder, "convergence", kind="convergence", **measured)
+    make_results(
+        folder,
+        "ablation",
+        datasets=KEEL,
+        methods=ablation_methods(),
+        metrics=("gmean",),
+        modes=("maxabs",),
+        split={"kind": "folds"},
+        reproduces="figure4",
+    )
+    make_results(
+        folder,
+        "imbalanced",
+        datasets=KEEL,
+        methods=METHODS,
+        metrics=("gmean", "accuracy"),
+        modes=("paper", "honest"),
+        split={"kind": "folds"},
+        reproduces="table8",
+    )
+
+
+def draw(folder: Path) -> dict[str, Drawing]:
+    return {drawing.id: drawing for drawing in draw_all(load_results(folder))}
+
+
+def rows_of(folder: Path, name: str, **values: str) -> pd.DataFrame:
+    rows = pd.read_csv(folder / name / "results.csv")
+    for column, value in values.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
+def change_rows(folder: Path, name: str, column: str, value: object, **where: str):
+    """Write a value into a column of some rows."""
+    path = folder / name / "results.csv"
+    rows = pd.read_csv(path, dtype={column: object})
+    chosen = np.logical_and.reduce([rows[key] == value for key, value in where.items()])
+    rows.loc[chosen, column] = value
+    rows.to_csv(path, index=False)
+
+
+def line(panel: Axes, label: str) -> np.ndarray:
+    (found,) = (item for item in panel.get_lines() if item.get_label() == label)
+    return np.column_stack([found.get_xdata(), found.get_ydata()])
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def mean_value(dataset: str, method: str, mode: str, scaling: str) -> float:
+    return float(
+        np.mean([default_value(dataset, method, mode, scaling, s) for s in range(5)])
+    )
