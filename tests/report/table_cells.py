@@ -1,0 +1,31 @@
+"""Reading the tables that results give: by id, cell by cell, as records."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from drmbench.report.results import load_results
+from drmbench.report.table import ReportTable, to_csv
+from drmbench.report.tables import experiment_tables
+
+
+def tables_of(folder: Path, **options) -> dict[str, ReportTable]:
+    return {t.id: t for t in experiment_tables(load_results(folder), **options)}
+
+
+def cells(table: ReportTable) -> dict[tuple[str, ...], dict[str, object]]:
+    """Return the cells by the row's texts on the left, then by heading."""
+    left = [i for i, c in enumerate(table.columns) if c.align == "left"]
+    return {
+        tuple(row[i].text for i in left): {
+            column.heading: cell
+            for column, cell in zip(table.columns, row, strict=True)
+        }
+        for row in table.rows
+    }
+
+
+def records(table: ReportTable) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(to_csv(table))))

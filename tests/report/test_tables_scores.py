@@ -1,0 +1,267 @@
+"""Tables of scores: ours beside the paper's, views, marks, footnotes and bold."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from result_files import KEEL, make_results
+from table_cells import cells, records, tables_of
+
+from drmbench.protocol.protocol import OPTIMISTIC
+from drmbench.protocol.published import published_cells
+from drmbench.report.paper_tables import published_table
+from drmbench.report.results import load_results
+from drmbench.report.tables_scores import score_table
+from drmbench.report.tables_source import table_sources
+
+
+def test_published_tables_are_whole():
+    sizes = {
+        name: (len(table.rows), len(table.columns), len(table.cells))
+        for name in ("table3", "table5", "table8", "table9")
+        if (table := published_table(name))
+    }
+    assert sizes == {
+        "table3": (19, 9, 171),
+        "table5": (5, 5, 25),
+        "table8": (15, 10, 150),
+        "table9": (15, 10, 150),
+    }
+    poker = published_table("table5").cells["UCI Poker", "L1-SVM"]
+    assert (poker.mean, poker.spread, poker.bold) == (0.315, None, False)
+    assert published_table("figure4") is None
+
+
+def test_ours_the_papers_and_the_difference(tmp_path):
+    published = {(c.dataset, c.method): c for c in published_cells("table8_gmean")}
+    theirs = published["haberman", "SVM(R)"]  # 0.4212 ± 0.1451
+    far = theirs.mean + theirs.spread + 0.02
+    make_results(
+        tmp_path,
+        "imbalanced",
+        datasets=KEEL,
+        methods=("svm-rbf", "knn-euclidean", "drm-rbf"),
+        metrics=("gmean",),
+        reproduces="table8",
+        values={
+            ("haberman", "svm-rbf"): [far - 0.01, far, far, far, far + 0.01],
+            ("haberman", "knn-euclidean"): [0.53, 0.54, 0.53, 0.54, 0.53],
+        },
+    )
+    table = tables_of(tmp_path)["imbalanced-gmean-honest-mode"]
+    found = cells(table)
+    difference = found["haberman", "difference"]
+    assert found["haberman", "ours"]["SVM(R)"].text == f"{far:.4f} ± 0.0071"
+    assert found["haberman", "paper"]["SVM(R)"].text == "0.4212 ± 0.1451"
+    assert difference["SVM(R)"].text == f"+{far - 0.4212:.4f}"
+    assert difference["SVM(R)"].mark == "≠"
+    assert (difference["KNN(E)"].text, difference["KNN(E)"].mark) == ("+0.0025", "")
+    assert any(note.startswith("≠ ") for note in table.footnotes)
+    (record,) = (
+        r
+        for r in records(table)
+        if (r["dataset"], r["column"]) == ("haberman", "SVM(R)")
+    )
+    assert math.isclose(float(record["ours_mean"]), far)
+    assert (record["paper_mean"], record["paper_sd"]) == ("0.4212", "0.1451")
+    assert math.isclose(float(record["difference"]), far - 0.4212)
+    assert (record["mark"], record["done"], record["expected"]) == ("≠", "5", "5")
+
+
+@pytest.mark.parametrize(
+    ("view", "lines"),
+    [
+        ("ours", {()}),
+        ("paper", {()}),
+        ("difference", {()}),
+        ("both", {("ours",), ("paper",), ("difference",)}),
+    ],
+)
+def test_views(tmp_path, view, lines):
+    make_results(
+        tmp_path, "imbalanced", datasets=KEEL, metrics=("gmean",), reproduces="table8"
+    )
+    make_results(tmp_path, "mine", datasets=("a", "b"))
+    found = tables_of(tmp_path, view=view)
+    table = found["imbalanced-gmean-honest-mode"]
+    rows = {key[1:] for key in cells(table) if key[0] == "haberman"}
+    assert rows == lines
+    shown = cells(table)[("haberman", *sorted(lines)[-1])]["SVM(R)"].text
+    published = "0.4212 ± 0.1451"
+    assert (shown == published) == (view in ("paper", "both"))
+    assert len(found["mine-accuracy-honest-mode"].rows) == 4  # two sets, wins, ranks
+
+
+def test_one_split_has_no_spread_and_disagrees_by_half_a_percent(tmp_path):
+    make_results(
+        tmp_path,
+        "large",
+        datasets=("poker", "shuttle"),
+        methods=("l1-svm", "drm-gd", "drm-exact"),
+        modes=("maxabs",),
+        splits=1,
+        reproduces="table5",
+        values={("poker", "l1-svm"): 0.3204, ("poker", "drm-gd"): 0.5041},
+    )
+    found = cells(tables_of(tmp_path)["large-accuracy-maxabs-mode"])
+    difference = found["UCI Poker", "difference"]
+    assert found["UCI Poker", "ours"]["L1-SVM"].text == "0.320"
+    assert (difference["L1-SVM"].text, difference["L1-SVM"].mark) == ("+0.005", "≠")
+    assert (difference["DRM-GD"].text, difference["DRM-GD"].mark) == ("+0.003", "")
+    assert found["wins", "paper"]["DRM-GD"].text == "2"
+
+
+def test_methods_beyond_the_paper_do_not_compete(tmp_path):
+    make_results(
+        tmp_path,
+        "imbalanced",
+        datasets=KEEL,
+        methods=(
+            "svm-rbf",
+            "drm-rbf",
+            {"label": "drm-rbf-variance", "name": "drm-rbf"},
+            "drm-linear",
+        ),
+        metrics=("gmean",),
+        reproduces="table8",
+        values={
+            **{(name, "drm-linear"): 0.99 for name in KEEL},
+            **{(name, "drm-rbf"): 0.9 for name in KEEL},
+        },
+    )
+    found = tables_of(tmp_path)
+    table = found["imbalanced-gmean-honest-mode"]
+    assert [c.heading for c in table.columns][-2:] == ["drm-rbf-variance", "drm-linear"]
+    row = cells(table)["haberman", "ours"]
+    assert (row["DRM(R)"].bold, row["drm-linear"].bold) == (True, False)
+    assert cells(table)["wins", "ours"]["DRM(R)"].text == "4"
+    assert cells(table)["wins", "ours"]["drm-linear"].text == ""
+    ranks = found["imbalanced-gmean-honest-mode-statistics"]
+    assert [row[0].text for row in ranks.rows] == ["DRM(R)", "SVM(R)"]
+
+
+def test_marks_and_footnotes(tmp_path):
+    make_results(
+        tmp_path,
+        "mine",
+        datasets=(
+            {"name": "a", "substitute": "b", "note": "fewer rows"},
+            {"name": "c", "note": "resized"},
+            {"name": "gone", "missing": "no address", "get": "ask the authors"},
+        ),
+        values={("a", "nb"): "it is singular", ("c", "nb"): [0.5, 0.6, 0.7]},
+        deviations=["we sample rows."],
+        selection_overrides={"nb": "5-fold", "svm-rbf": "5-fold"},
+    )
+    table = tables_of(tmp_path)["mine-accuracy-honest-mode"]
+    found = cells(table)
+    assert [row[0].mark for row in table.rows[:3]] == ["†", "‡", ""]
+    assert [c.heading for c in table.columns][1:] == ["drm-rbf", "svm-rbf ‡", "nb ‡"]
+    failed, partly = found["a",]["nb ‡"], found["c",]["nb ‡"]
+    assert (failed.text, failed.mark, failed.value) == ("–", "[1]", None)
+    assert (partly.text, partly.bold) == ("0.6000 ± 0.1000 (3/5)", False)
+    assert found["gone",]["nb ‡"].text == "missing"
+    for footnote in (
+        "† a: b stood in for it: fewer rows.",
+        "‡ c: resized.",
+        "gone is missing: no address. `ask the authors` would get it.",
+        "‡ svm-rbf, nb: 5-fold.",
+        "‡ we sample rows.",
+        "[1] failed: it is singular.",
+    ):
+        assert footnote in table.footnotes
+    assert found["wins",]["nb ‡"].text == "–"
+    assert any("the 2 of 3 data sets" in note for note in table.notes)
+
+
+def test_only_paper_mode_is_called_optimistic(tmp_path):
+    make_results(tmp_path, "mine", modes=("paper", "honest"))
+    found = tables_of(tmp_path)
+    for mode in ("paper", "honest"):
+        for ending in ("", "-statistics", "-wilcoxon"):
+            table = found[f"mine-accuracy-{mode}-mode{ending}"]
+            said = any(OPTIMISTIC in note for note in table.notes)
+            assert said == (mode == "paper")
+
+
+def test_a_manifest_with_only_what_the_contract_asks_for(tmp_path):
+    """Optional texts that are empty or null make no footnotes."""
+    folder = make_results(tmp_path, "mine")
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    manifest["experiment"].update(deviations=None, selection_overrides=None, title="")
+    for entry in manifest["datasets"]:
+        entry.update(note=None, missing=None, substitute=None)
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    table = tables_of(tmp_path)["mine-accuracy-honest-mode"]
+    assert table.footnotes == ()
+    assert table.title.startswith("mine: accuracy")
+
+
+figures = st.sampled_from([0.5, 0.50001, 0.50004, 0.50006, 0.6, 0.0])
+
+
+cell_values = st.one_of(
+    figures,
+    figures.map(lambda v: [v, v]),  # two of three splits
+    st.just("it failed"),
+    st.none(),
+)
+
+
+DATASETS, METHODS = ("a", "b", "c"), ("x", "y", "z")
+
+
+@example([0.5, 0.50004, 0.50006, 0.50001, 0.50004, 0.5, 0.6, [0.9, 0.9], 0.60001])
+@settings(max_examples=25, deadline=None)
+@given(st.lists(cell_values, min_size=9, max_size=9))
+def test_bold_ties_wins_and_incomplete(drawn):
+    """Bold is exactly what prints the row's best among complete figures."""
+    places = [(d, m) for d in DATASETS for m in METHODS]
+    values = dict(zip(places, drawn, strict=True))
+    with tempfile.TemporaryDirectory() as folder:
+        make_results(
+            Path(folder),
+            "mine",
+            datasets=DATASETS,
+            methods=METHODS,
+            values=values,
+            metrics=("accuracy",),
+            splits=3,
+        )
+        (source,) = table_sources(load_results(Path(folder)))
+        table = score_table(source, "honest", "accuracy")
+    shown = cells(table)
+    complete = {p: f"{v:.4f}" for p, v in values.items() if isinstance(v, float)}
+    best = {
+        d: max((t for (s, _), t in complete.items() if s == d), default="")
+        for d in DATASETS
+    }
+    for (dataset, method), value in values.items():
+        cell = shown[dataset,][method]
+        assert cell.bold == (complete.get((dataset, method), "no") == best[dataset])
+        assert cell.text.endswith("(2/3)") == isinstance(value, list)
+        assert (cell.text == "–") == (value is None or isinstance(value, str))
+    check_wins(shown["wins",], complete)
+
+
+def check_wins(row, complete):
+    """Compare with wins over the data sets on which all that count are complete."""
+    there = [d for d in DATASETS if any(s == d for s, _ in complete)]
+    kept = [
+        m for m in METHODS if 2 * sum((d, m) in complete for d in there) >= len(there)
+    ]
+    whole = [d for d in there if all((d, m) in complete for m in kept)]
+    for method in METHODS:
+        if method not in kept or not whole:
+            assert row[method].text == "–"
+        else:
+            bests = {d: max(complete[d, m] for m in kept) for d in whole}
+            wins = sum(complete[d, method] == bests[d] for d in whole)
+            assert row[method].text == str(wins)
