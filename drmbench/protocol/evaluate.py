@@ -17,7 +17,7 @@ from drmbench.protocol.metrics import Task, get_metric, mean_and_spread, measure
 from drmbench.protocol.protocol import Protocol, RowScaling
 from drmbench.protocol.scaling import Scaling
 from drmbench.protocol.seeds import stable_seed
-from drmbench.protocol.splits import Split
+from drmbench.protocol.splits import Rows, Split
 from drmbench.protocol.training import train
 
 
@@ -89,6 +89,14 @@ def evaluate(
     return [_evaluate_row(dataset, used, split, protocol, r) for r in protocol.rows()]
 
 
+def training_rows(
+    dataset: Dataset, split: Split, protocol: Protocol
+) -> tuple[Rows, int]:
+    """Return a split's training rows as methods get them, and the split's seed."""
+    rows = split.train[protocol.training_order(dataset.y[split.train])]
+    return rows, stable_seed(protocol.seed, dataset.name, split.number)
+
+
 def better_on_test(scores: Mapping[str, Sequence[float]], metric: str) -> str:
     """Return the scaling of the better mean over splits: the paper's choice on test.
 
@@ -144,15 +152,8 @@ def _run(
     protocol: Protocol,
     row: RowScaling,
 ) -> Outcome:
-    rows = split.train[protocol.training_order(dataset.y[split.train])]
-    trained = train(
-        method,
-        dataset.X[rows],
-        dataset.y[rows],
-        protocol,
-        row,
-        seed=stable_seed(protocol.seed, dataset.name, split.number),
-    )
+    rows, seed = training_rows(dataset, split, protocol)
+    trained = train(method, dataset.X[rows], dataset.y[rows], protocol, row, seed=seed)
     started = time.perf_counter()
     predictions = trained.predict(dataset.X[split.test])
     seconds_predict = time.perf_counter() - started

@@ -42,6 +42,20 @@ def scale_test(scaling: Scaling, X_train: Matrix, X_test: Matrix) -> Matrix:
     return _scaled(scaling, X_test, scaled_by=X_test if own else X_train)
 
 
+def scale_test_by_training(X_train: Matrix, X_test: Matrix) -> Matrix:
+    """Return the test part as ``separate`` would have it without its leak.
+
+    It is scaled by the training part's maxima, with the same reciprocals as the
+    training part was, so that only the maxima differ from ``separate``.
+
+    Examples
+    --------
+    >>> scale_test_by_training(np.array([[2.0], [-4.0]]), np.array([[1.0]]))
+    array([[0.25]])
+    """
+    return _scaled("separate", X_test, scaled_by=X_train)
+
+
 def _scaled(scaling: Scaling, X: Matrix, *, scaled_by: Matrix) -> Matrix:
     if scaling == "none":
         return X

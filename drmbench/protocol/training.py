@@ -17,6 +17,7 @@ from drmbench.methods.base import (
     Matrix,
     Method,
     MethodFailedError,
+    Params,
 )
 from drmbench.protocol.labels import number_classes, original_classes
 from drmbench.protocol.protocol import Protocol, RowScaling
@@ -96,8 +97,7 @@ def train(
     started = time.perf_counter()
     scaling, selection, notes = _select(method, X_train, numbers, protocol, row, seed)
     selected = time.perf_counter()
-    model = method.build(selection.params, fit_seed(seed, method))
-    model.fit(scale_train(scaling, X_train), numbers)
+    model = fit(method, X_train, numbers, scaling, selection.params, seed=seed)
     fitted = time.perf_counter()
     return Trained(
         model,
@@ -109,6 +109,37 @@ def train(
         fitted - selected,
         (*notes, *_notes_of(model)),
     )
+
+
+def fit(
+    method: Method,
+    X_train: Matrix,
+    numbers: Labels,
+    scaling: Scaling,
+    params: Params,
+    *,
+    seed: int,
+) -> Any:
+    """Return a method's estimator for some parameters, fitted to a training part.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    X_train : ndarray
+        The training rows, unscaled.
+    numbers : ndarray of int
+        Their class numbers, without gaps.
+    scaling : {"none", "maxabs", "separate"}
+        How the rows are scaled.
+    params : mapping
+        All parameters, those that are not searched included.
+    seed : int
+        Seed of the split.
+    """
+    model = method.build(params, fit_seed(seed, method))
+    model.fit(scale_train(scaling, X_train), numbers)
+    return model
 
 
 def _notes_of(model: Any) -> tuple[str, ...]:

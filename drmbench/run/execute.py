@@ -38,12 +38,7 @@ def execute(task: Task) -> list[Row]:
     CheckFailedError
         If the data is not what the plan was made for.
     """
-    dataset = load_dataset(task.dataset, task.substitutes)
-    if dataset.fingerprint != task.fingerprint:
-        raise CheckFailedError(
-            f"{task.dataset.name} is not the data that the run was planned with:"
-            f" fingerprint {dataset.fingerprint[:12]}, not {task.fingerprint[:12]}"
-        )
+    dataset = load_planned(task)
     if task.kind == "timing":
         from drmbench.run.measure import time_examples
 
@@ -53,6 +48,23 @@ def execute(task: Task) -> list[Row]:
 
         return [_measured(task, dataset, trace_convergence(task, dataset))]
     return _classify(task, dataset)
+
+
+def load_planned(task: Task) -> Dataset:
+    """Load a task's data set.
+
+    Raises
+    ------
+    CheckFailedError
+        If the data is not what the plan was made for.
+    """
+    dataset = load_dataset(task.dataset, task.substitutes)
+    if dataset.fingerprint != task.fingerprint:
+        raise CheckFailedError(
+            f"{task.dataset.name} is not the data that the run was planned with:"
+            f" fingerprint {dataset.fingerprint[:12]}, not {task.fingerprint[:12]}"
+        )
+    return dataset
 
 
 def _classify(task: Task, dataset: Dataset) -> list[Row]:
