@@ -1,20 +1,23 @@
 """Stored results as the reports see them: tidy rows, a manifest, and summaries.
 
 A folder of results has one folder an experiment, each with ``results.csv`` (one row a
-data set, method, scaling and split) and ``manifest.json``. Nothing here runs anything.
+data set, method, scaling and split) and ``manifest.json``; ``test_scaling.csv`` has the
+models of scaled rows fitted again, where that was done
+(:mod:`drmbench.run.refit`). Nothing here runs anything.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_integer_dtype
 
 from drmbench.errors import InputError, did_you_mean
 from drmbench.protocol.evaluate import better_on_test
@@ -25,10 +28,15 @@ ROWS_FILE = "results.csv"
 MANIFEST_FILE = "manifest.json"
 #: What can become of a cell.
 STATUSES = ("ok", "failed", "timeout", "skipped")
+REFITS_FILE = "test_scaling.csv"
+#: What a metric's columns of refits end with: whose maxima scaled the test part.
+OWN_MAXIMA, TRAINING_MAXIMA = "_own_maxima", "_training_maxima"
 
 #: Columns that hold text; an empty cell is an empty text, not a missing number.
 _TEXT = ("dataset", "substitute", "method", "scaling", "mode", "status", "reason")
 _MORE_TEXT = ("params", "applied_scaling", "notes", "cell", "trace")
+#: What identifies a refit, and says whether it is one of the stored row.
+_REFIT = ("dataset", "method", "split", "status", "reason", "cell")
 
 #: Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
 _EVERY_DIGIT: dict[str, Any] = (
@@ -91,11 +99,15 @@ class Results:
         One row a data set, method, scaling and split.
     manifest : dict
         How the rows came about, and what was expected.
+    refits : DataFrame or None
+        Models of scaled rows fitted again: one row a data set, method and split; None
+        if that was not done.
     """
 
     name: str
     rows: pd.DataFrame
     manifest: dict[str, Any]
+    refits: pd.DataFrame | None = None
 
     @property
     def experiment(self) -> dict[str, Any]:
@@ -155,10 +167,10 @@ class Results:
         """
         mode, metric = mode or self.modes[0], metric or self.metric
         expected = int(self.datasets[dataset]["splits"])
-        done: dict[str, list[dict[str, Any]]] = {
+        done: dict[str, Sequence[dict[str, Any]]] = {
             scaling: rows
             for scaling in ROWS_OF_MODE[mode]
-            if (rows := self._groups.get((dataset, method, mode, scaling)))
+            if (rows := self.split_rows(dataset, method, mode, scaling))
         }
         if not done:
             reason = self.datasets[dataset].get("missing") or "not run"
@@ -170,6 +182,23 @@ class Results:
         return _summarise(
             dataset, method, scaling, done[scaling], values[scaling], expected
         )
+
+    def split_rows(
+        self, dataset: str, method: str, mode: ScalingMode, scaling: str
+    ) -> Sequence[dict[str, Any]]:
+        """Return a method's rows on a data set under one scaling, in split order."""
+        return self._groups.get((dataset, method, mode, scaling), ())
+
+    def refit_of(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the refit of a scaled row, or None if there is none of this very row.
+
+        A row that was run anew, with another grid say, has another ``cell``, and the
+        old refit is no longer its own.
+        """
+        found = self._refits.get((row["dataset"], row["method"], int(row["split"])))
+        if found is None or found["status"] != "ok" or found["cell"] != row["cell"]:
+            return None
+        return found
 
     def summaries(
         self, *, mode: ScalingMode | None = None, metric: str | None = None
@@ -190,6 +219,13 @@ class Results:
             if cell.complete:
                 frame.loc[cell.dataset, cell.method] = cell.mean
         return frame
+
+    @cached_property
+    def _refits(self) -> dict[tuple[str, str, int], dict[str, Any]]:
+        if self.refits is None:
+            return {}
+        records: list[dict[str, Any]] = self.refits.to_dict("records")  # type: ignore[assignment]
+        return {(r["dataset"], r["method"], int(r["split"])): r for r in records}
 
     @cached_property
     def _groups(self) -> dict[tuple[str, str, str, str], list[dict[str, Any]]]:
@@ -280,7 +316,19 @@ def read_results(folder: Path) -> Results:
         raise InputError(f"{manifest_path}: not a manifest of results: {error}") from (
             error
         )
-    return Results(name, read_rows(folder / ROWS_FILE), manifest)
+    rows = read_rows(folder / ROWS_FILE)
+    return Results(name, rows, manifest, _read_refits(folder / REFITS_FILE))
+
+
+def _read_refits(path: Path) -> pd.DataFrame | None:
+    if not path.exists():
+        return None
+    refits = read_rows(path)
+    lacking = [column for column in _REFIT if column not in refits]
+    if lacking or not is_integer_dtype(refits["split"]):
+        what = f"lacks {', '.join(lacking)}" if lacking else "has splits without number"
+        raise InputError(f"{path}: {what}; delete it and make it anew")
+    return refits
 
 
 def rows_expected(results: Results) -> int:

@@ -102,6 +102,22 @@ def test_a_set_that_is_missing_this_time_keeps_its_entry(
     assert results.summary("wine", "nb").complete
 
 
+@pytest.mark.parametrize("part", [False, True])
+def test_refits_of_the_reference_stay(folders: tuple[Path, Path], part: bool) -> None:
+    """Those of rows that were replaced are told apart by their cell."""
+    refits = "dataset,method,split,status,reason,cell\niris,nb,0,ok,,0123\n"
+    path = folders[0] / "demo" / "test_scaling.csv"
+    path.write_text(refits, encoding="utf-8")
+    if part:
+        make_results(folders[1], "demo", datasets=["wine"])
+    update_reference(*folders, ["demo"])
+    assert path.read_text(encoding="utf-8") == refits
+    results = read_results(folders[0] / "demo")
+    assert results.refits is not None
+    assert results.refit_of({**results.refits.iloc[0], "cell": "0123"})
+    assert results.refit_of({**results.refits.iloc[0], "cell": "4567"}) is None
+
+
 def test_nothing_to_update_from(tmp_path: Path, run: Run) -> None:
     done = run("check", "--update", "--results", str(tmp_path))
     assert done.code == 2

@@ -1,0 +1,285 @@
+"""Fitting the paper protocol's scaled rows again, to tell what its leak is worth.
+
+For every stored row with the scaling ``separate`` the selected model is fitted again,
+and scored on the test part scaled by its own maxima, which must give the stored figure,
+and by the training part's. Both figures go to a file beside the rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from drmbench.config.model import DatasetRef, Experiment, MethodRef, SplitSpec
+from drmbench.data.storage import replacing
+from drmbench.errors import InputError
+from drmbench.methods.base import CANDIDATE_FAILURES, Labels
+from drmbench.protocol import metrics as protocol_metrics
+from drmbench.protocol.metrics import METRICS, measure
+from drmbench.protocol.refit import refit_separate
+from drmbench.report.check_allowance import ROUNDING, HeldOut
+from drmbench.report.results import (
+    OWN_MAXIMA,
+    REFITS_FILE,
+    TRAINING_MAXIMA,
+    Results,
+)
+from drmbench.run.execute import informed, load_planned
+from drmbench.run.outputs import csv_text
+from drmbench.run.plan import make_plan
+from drmbench.run.task import Task
+
+#: Data set, label of the method, and split.
+Key = tuple[str, str, int]
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RefitCount:
+    """What became of the scaled rows of an experiment.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that have a result, so a model to fit again.
+    computed : int
+        Those that were fitted now; the others were there.
+    inexact : int
+        Those whose figure is not the stored one, but within one test sample's worth.
+    differing : int
+        Those whose figure is further from the stored one.
+    skipped : int
+        Those that could not be fitted this time.
+    """
+
+    rows: int
+    computed: int
+    inexact: int
+    differing: int
+    skipped: int
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return (
+            f"{self.rows} scaled rows, {self.computed} fitted now;"
+            f" {self.inexact} within one test sample of the stored figure,"
+            f" {self.differing} further from it, {self.skipped} could not be fitted,"
+            " all others exactly as stored"
+        )
+
+
+def refit_experiment(
+    results: Results, folder: Path, *, tell: Callable[[str], None] = lambda line: None
+) -> RefitCount:
+    """Fit what was not fitted again yet, and write the file of an experiment.
+
+    Parameters
+    ----------
+    results : Results
+        The stored results, with the mode ``paper``.
+    folder : Path
+        The experiment's folder; the file is written after every data set.
+    tell : callable
+        Gets a line after every data set that was worked on.
+
+    Raises
+    ------
+    InputError
+        If the file that is there, or a row's parameters, cannot be read.
+    DrmbenchError
+        If data cannot be had, or is not what the rows were made with.
+    """
+    path, metrics = folder / REFITS_FILE, _metrics(results)
+    rows = _scaled_rows(results)
+    found = {
+        key: old
+        for key, old in _read(path, columns_of(metrics)).items()
+        if key in rows and _reproduces(old, rows[key], metrics)
+    }
+    missing = [key for key in rows if key not in found]
+    tasks = _tasks(results, {key[0] for key in missing})
+    for dataset, group in itertools.groupby(missing, key=lambda key: key[0]):
+        keys, started = list(group), time.perf_counter()
+        found |= {key: _refit(_task(tasks, key), rows[key], metrics) for key in keys}
+        _write(path, metrics, [found[key] for key in rows if key in found])
+        seconds = time.perf_counter() - started
+        tell(f"{results.name}: {dataset}: {len(keys)} models in {seconds:.0f} s")
+    if not missing:  # rows may have gone
+        _write(path, metrics, [found[key] for key in rows])
+    return _count(rows, found, len(missing), metrics)
+
+
+def columns_of(metrics: Sequence[str]) -> list[str]:
+    """Return the columns of a file of refits.
+
+    Examples
+    --------
+    >>> columns_of(["gmean"])[5:]
+    ['gmean_own_maxima', 'gmean_training_maxima', 'cell']
+    """
+    figures = (
+        metric + ending
+        for metric in metrics
+        for ending in (OWN_MAXIMA, TRAINING_MAXIMA)
+    )
+    return ["dataset", "method", "split", "status", "reason", *figures, "cell"]
+
+
+def _metrics(results: Results) -> list[str]:
+    """Return the one-number metrics of the rows."""
+    names = results.experiment["metrics"]
+    return [m for m in names if m in METRICS and METRICS[m].scalar]
+
+
+def _scaled_rows(results: Results) -> dict[Key, Row]:
+    """Return the scaled rows that have a model, by data set, method and split."""
+    return {
+        (dataset, method, int(row["split"])): row
+        for dataset in results.datasets
+        for method in results.methods
+        for row in results.split_rows(dataset, method, "paper", "separate")
+        if row["status"] == "ok"
+    }
+
+
+def _read(path: Path, columns: Sequence[str]) -> dict[Key, dict[str, str]]:
+    """Read the file as text, so that what stays keeps every digit."""
+    if not path.exists():
+        return {}
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream)
+            if reader.fieldnames != columns:  # of other metrics: none can be kept
+                return {}
+            return {(r["dataset"], r["method"], int(r["split"])): r for r in reader}
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"{path}: cannot be read as refits ({error}); delete it to make it anew"
+        ) from error
+
+
+def _reproduces(old: Row, row: Row, metrics: Sequence[str]) -> bool:
+    """Whether a refit is that of the stored row, and gave its figures."""
+    if old["status"] != "ok" or old["cell"] != row["cell"]:
+        return False
+    return all(_near(float(old[m + OWN_MAXIMA]), float(row[m])) for m in metrics)
+
+
+def _near(now: float, was: float) -> bool:
+    return abs(now - was) <= ROUNDING
+
+
+def _tasks(results: Results, datasets: set[str]) -> dict[Key, Task]:
+    """Return the cells in paper mode of some data sets, as the manifest has them."""
+    described = results.experiment
+    experiment = Experiment(
+        name=results.name,
+        datasets=tuple(DatasetRef(x) for x in results.datasets if x in datasets),
+        methods=tuple(
+            MethodRef(entry["name"], label, params=entry["params"])
+            for label, entry in results.methods.items()
+        ),
+        split=SplitSpec(**described["split"]),
+        scaling=("paper",),
+        metrics=tuple(_metrics(results)),
+        seed=int(described["seed"]),
+        substitutes=bool(described["substitutes"]),
+    )
+    plan = make_plan(experiment, wanted=lambda name: False, known=results.datasets)
+    return {(t.dataset.name, t.method.label, t.number): t for t in plan.cells}
+
+
+def _task(tasks: Mapping[Key, Task], key: Key) -> Task:
+    if key not in tasks:
+        raise InputError(
+            f"results.csv has a row of {key[1]} on {key[0]}, split {key[2]}, which the"
+            " manifest does not expect"
+        )
+    return tasks[key]
+
+
+def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
+    """Fit the model of a row again, and return its row of the file."""
+    head = {
+        "dataset": task.dataset.name,
+        "method": task.method.label,
+        "split": task.number,
+        "cell": row["cell"],
+    }
+    dataset = load_planned(task)
+    split = task.split.splits(dataset, seed=task.protocol.seed)[task.number]
+    method = informed(task.method.method(), dataset)
+    params = _params(row)
+    try:
+        # What a fit warns of stands in the row's notes.
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
+            warnings.simplefilter("ignore")
+            again = refit_separate(dataset, method, split, task.protocol, params)
+    except CANDIDATE_FAILURES as error:
+        return {**head, "status": "skipped", "reason": str(error)}
+    truth, problem = dataset.y[split.test], protocol_metrics.Task.of(dataset.y)
+    own = measure(metrics, truth, again.own, problem)
+    training = measure(metrics, truth, again.training, problem)
+    moved = list(_moved(row, own, truth))
+    return {
+        **head,
+        "status": "differs" if moved else "ok",
+        "reason": "; ".join(moved),
+        **{metric + OWN_MAXIMA: float(value) for metric, value in own.items()},
+        **{
+            metric + TRAINING_MAXIMA: float(value) for metric, value in training.items()
+        },
+    }
+
+
+def _params(row: Row) -> dict[str, Any]:
+    try:
+        return dict(json.loads(row["params"]))
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"results.csv: the params of {row['method']} on {row['dataset']} are not"
+            f" JSON: {row['params']!r}"
+        ) from error
+
+
+def _moved(row: Row, own: Mapping[str, Any], truth: Labels) -> Iterator[str]:
+    """Name the figures further from the stored ones than one test sample makes."""
+    counts = np.unique(truth, return_counts=True)[1]
+    part = HeldOut(len(truth), range(len(counts), len(counts) + 1), int(min(counts)))
+    for metric, value in own.items():
+        was, now = float(row[metric]), float(value)
+        if abs(now - was) > part.one_sample(metric, was, now) + ROUNDING:
+            yield f"{metric} is {was:.6g} in the stored row and {now:.6g} here"
+
+
+def _write(path: Path, metrics: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
+    with replacing(path) as temporary:
+        text = csv_text(columns_of(metrics), rows)
+        temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def _count(
+    rows: Mapping[Key, Row],
+    found: Mapping[Key, Row],
+    computed: int,
+    metrics: Sequence[str],
+) -> RefitCount:
+    states = [found[key]["status"] for key in rows]
+    exact = sum(_reproduces(found[key], row, metrics) for key, row in rows.items())
+    return RefitCount(
+        len(rows),
+        computed,
+        states.count("ok") - exact,
+        states.count("differs"),
+        states.count("skipped"),
+    )
