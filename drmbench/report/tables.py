@@ -26,6 +26,7 @@ from drmbench.report.tables_naive import naive_tables
 from drmbench.report.tables_scores import LINES, View, score_table
 from drmbench.report.tables_seconds import seconds_table
 from drmbench.report.tables_source import TableSource, table_sources
+from drmbench.report.tables_worth import worth_table
 
 INDEX = "README.md"
 _STYLE = (
@@ -78,8 +79,9 @@ def _source_tables(
     for name in metrics:
         yield from (score_table(source, mode, name, view) for mode in source.modes)
     for name in metrics[:1]:
-        if (table := modes_table(source, name)) is not None:
-            yield table
+        for make in (modes_table, worth_table):
+            if (table := make(source, name)) is not None:
+                yield table
         for mode in source.modes:
             yield from statistics_tables(source, mode, name)
     yield from agreement_tables(source)
