@@ -325,7 +325,7 @@ def _read_refits(path: Path) -> pd.DataFrame | None:
         return None
     refits = read_rows(path)
     lacking = [column for column in _REFIT if column not in refits]
-    if lacking or not is_integer_dtype(refits["split"]):
+    if lacking or (len(refits) and not is_integer_dtype(refits["split"])):
         what = f"lacks {', '.join(lacking)}" if lacking else "has splits without number"
         raise InputError(f"{path}: {what}; delete it and make it anew")
     return refits

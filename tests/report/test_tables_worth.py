@@ -221,3 +221,11 @@ def test_a_file_of_refits_that_is_none(tmp_path, text, message):
     (folder / "test_scaling.csv").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_results(tmp_path)
+
+
+def test_a_file_without_any_refit_is_one(tmp_path):
+    folder = make_two_splits(tmp_path)
+    path = write_refits(folder, lambda dataset, method, split: None)
+    assert path.read_text("utf-8").count("\n") == 1
+    (row,) = texts(the_table(tmp_path)).values()
+    assert row[1] == "–"

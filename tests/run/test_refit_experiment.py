@@ -14,30 +14,42 @@ from drmbench.data import load
 from drmbench.errors import CheckFailedError
 from drmbench.methods.registry import get_method
 from drmbench.protocol.splits import kfold_splits
-from drmbench.report.results import read_results
+from drmbench.report.results import load_results, read_results
+from drmbench.report.tables import experiment_tables
 from drmbench.run.refit import refit_experiment
 
 TOOL = Path(__file__).parents[2] / "tools" / "refit_test_scaling.py"
 FIGURES = ("accuracy", "gmean")
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """The files of a run in paper mode, and their refits."""
-    folder = tmp_path_factory.mktemp("paper")
+def run_in_both_modes(folder, methods, datasets):
+    """Run an experiment whose two modes select alike, and return its folder."""
     config = write_config(
         folder,
-        methods=["knn-euclidean", {"name": "rf", "as": "forest"}],
-        datasets=["iris", "wine"],
+        methods=methods,
+        datasets=datasets,
         protocol={
             "split": {"kind": "kfold", "k": 4, "repeats": 1},
-            "selection": {"kind": "kfold", "k": 3, "metric": "accuracy"},
+            "selection": {
+                "kind": "kfold",
+                "k": 3,
+                "metric": "accuracy",
+                "tie": "first",
+            },
             "scaling": ["paper", "honest"],
         },
     )
     code, _, err = drmbench_process("run", config, "--out", folder, "--jobs", 2)
     assert code == 0, err
     return folder / "trial"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run of a method with ties and of one that draws random numbers."""
+    methods = ["knn-euclidean", {"name": "rf", "as": "forest"}]
+    folder = tmp_path_factory.mktemp("paper")
+    return run_in_both_modes(folder, methods, ["iris", "wine"])
 
 
 @pytest.fixture
@@ -118,6 +130,18 @@ def test_a_figure_without_the_leak_is_what_one_gets_by_hand(stored):
         assert float(refits[key]["accuracy_training_maxima"]) == expected
         leaks.append(float(rows[key]["accuracy"]) - expected)
     assert any(leaks)
+
+
+def test_with_neither_liberty_the_figures_are_those_of_honest_mode(tmp_path):
+    """Both modes select alike here, and an SVM does not care for the rows' order."""
+    svm = {"name": "svm-rbf", "grid": {"C": [1, 100], "sigma": [0.1, 1, 10]}}
+    folder = run_in_both_modes(tmp_path, [svm], ["iris", "wine"])
+    refit(folder)
+    tables = experiment_tables(load_results(tmp_path))
+    (table,) = (t for t in tables if t.id == "trial-accuracy-protocol-worth")
+    for record in table.records:
+        assert record["with_neither"] == record["honest_mode"]
+    assert any(record["both"] for record in table.records)
 
 
 def test_only_what_is_missing_is_computed(stored):
