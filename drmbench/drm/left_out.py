@@ -5,6 +5,10 @@ With ``M = (Q + βI)⁻¹``, and for class c with columns b: ``T = M_b K_cc``,
 for left-out sample i, and ``Y = M R``, the class-corrected solution is
 ``F = Y + γ T S⁻¹ Y_c``, that of the identity's columns is ``X = M_b + γ T S⁻¹ M_cc``,
 and deleting i leaves ``F_i - X_i F_ii/X_ii`` (math note, section 6, for any R).
+
+Changing the class block while i is still in it can give an indefinite or singular
+matrix although the system without i is positive definite (large α, tiny classes, or a
+kernel that swamps the ridge). Samples whose divisors tell so are fitted anew.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from drmbench.drm.closed_form import factorise
 from drmbench.drm.partition import Array
 from drmbench.drm.system import DenseSystem
 
@@ -37,12 +42,14 @@ class LeftOutClass:
 
     def __init__(self, system: DenseSystem, M: Array, beta: float, code: int) -> None:
         self._system = system
+        self._code = code
         self._M = M
         self._block = system.partition.blocks[code]
         self._count = int(system.partition.counts[code])
         self._own = np.arange(self._count)
         self._M_b = M[:, self._block]
         self._K_cc = system.K[self._block, self._block]
+        self._beta = beta
         self._shift = system.alpha * system.diagonal + beta
         self._T = self._M_b @ self._K_cc if system.alpha else np.zeros_like(self._M_b)
         self._gamma = 0.0
@@ -77,6 +84,16 @@ class LeftOutClass:
         refine : bool
             Whether to correct the solution once by its own residual.
         """
+        if self._doubtful.size == self._count:
+            W = np.empty_like(self._M_b)
+        else:
+            W = self._solved(refine=refine)
+        if self._doubtful.size:
+            W[:, self._doubtful] = self._refitted(self._doubtful)
+        return W
+
+    def _solved(self, *, refine: bool) -> Array:
+        """Return the representations from M; of no use for doubtful samples."""
         alpha, block = self._system.alpha, self._block
         # M K_b from the normal equations, K = (Q + βI) - (αH + β) + αB.
         MK_b = (alpha / self._count) * self._T - self._M_b * self._shift[block]
@@ -95,8 +112,6 @@ class LeftOutClass:
         if self._gamma:
             W += self._T @ (self._gamma * (S_Y - self._S_M * ratio))
         W[self._block][self._own, self._own] = 0.0
-        for i in self._doubtful:
-            W[:, i] = self._correct_after_deletion(Y[:, i], int(i))
         return W
 
     def _residual(self, W: Array) -> Array:
@@ -111,26 +126,19 @@ class LeftOutClass:
         R[block][self._own, self._own] = 0.0
         return R
 
-    def _correct_after_deletion(self, y: Array, i: int) -> Array:
-        """Solve for one sample by deleting it first; O(n n_c + n_c³).
-
-        Changing the class block while i is still in it can give an indefinite or
-        singular matrix although the system without i is positive definite (large α,
-        tiny classes). Deleting i first and changing the block of the others afterwards
-        never does.
-        """
-        block = self._block
-        rest = np.flatnonzero(self._own != i)
-        K_rest = self._K_cc[np.ix_(rest, rest)]
-        column = self._M_b[:, i]
-        pivot = column[block][i]
-        deleted = self._M_b[:, rest] - np.outer(column, column[block][rest] / pivot)
-        w: Array = y - column * (y[block][i] / pivot)
-        S = np.eye(rest.size) - self._gamma * (deleted[block][rest] @ K_rest)
-        solved = _Factor(S).solve(w[block][rest][:, None])[:, 0]
-        w += self._gamma * (deleted @ (K_rest @ solved))
-        w[block.start + i] = 0.0
-        return w
+    def _refitted(self, samples: NDArray[np.intp]) -> Array:
+        """Return the representations of some samples by one factorisation each."""
+        counts = self._system.partition.counts.copy()
+        counts[self._code] = max(self._count - 1, 1)
+        matrix = self._system.matrix(self._beta, counts)
+        W = np.zeros((matrix.shape[0], samples.size))
+        for column, i in enumerate(samples + self._block.start):
+            rest = np.arange(matrix.shape[0]) != i
+            without = matrix[np.ix_(rest, rest)]
+            factor = factorise(without, f"Q + βI without sample {i}")
+            k = self._system.K[rest, i]
+            W[rest, column] = lapack.dpotrs(factor, k, lower=1)[0]
+        return W
 
 
 class _Factor:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -71,11 +72,22 @@ class DenseSystem:
         """``H``: the diagonal of K."""
         return np.ascontiguousarray(np.diagonal(self.K))
 
-    def matrix(self, beta: float = 0.0) -> Array:
-        """Return ``Q + βI`` as a new dense matrix."""
+    def matrix(
+        self, beta: float = 0.0, counts: NDArray[np.intp] | None = None
+    ) -> Array:
+        """Return ``Q + βI`` as a new dense matrix.
+
+        Parameters
+        ----------
+        beta : float
+            The ridge.
+        counts : ndarray of shape (g,), optional
+            Class sizes to divide by; those of the partition by default.
+        """
         Q = self.K.copy()
         if self.alpha:
-            for block, count in self._blocks():
+            sizes = self.partition.counts if counts is None else counts
+            for block, count in zip(self.partition.blocks, sizes.tolist(), strict=True):
                 Q[block, block] *= 1.0 - self.alpha / count
         Q.flat[:: Q.shape[0] + 1] += self.alpha * self.diagonal + beta
         return Q

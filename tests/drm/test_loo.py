@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import drm_oracles as oracle
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drmbench.drm import left_out
-from drmbench.drm.errors import IllConditionedError
+from drmbench.drm.classifier import DRMClassifier
+from drmbench.drm.errors import ConditioningWarning, IllConditionedError
 from drmbench.drm.linear_loo import LinearLeaveOneOut, linear_loo_grid
 from drmbench.drm.loo import (
     linear_loo_dissimilarities,
@@ -65,8 +68,8 @@ def test_tiny_classes_and_duplicates(counts, alpha):
 
 
 @pytest.mark.parametrize("safe", [0.0, 2.0])
-def test_both_orders_of_correction_agree(monkeypatch, safe):
-    """`SAFE` above every ratio forces the slow, always definite order."""
+def test_correction_and_refits_agree(monkeypatch, safe):
+    """`SAFE` above every ratio forces a refit of every sample."""
     rng = np.random.default_rng(6)
     X, y = rng.normal(size=(25, 3)), np.arange(25) % 3
     K = oracle.gram(X, X, "poly", 2)
@@ -81,6 +84,27 @@ def test_an_ill_conditioned_system_is_refined():
     X, y = rng.normal(size=(11, 1)), np.array([0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3])
     expected = oracle.left_out_dissimilarities(X @ X.T, y, 1e3, 1e-3)
     oracle.assert_close(loo_dissimilarities(X @ X.T, y, 1e3, 1e-3), expected, 1e-8)
+
+
+def test_beyond_double_precision_every_sample_is_refitted():
+    """A polynomial of large values swamps the ridge: only refits can be trusted."""
+    rng = np.random.default_rng(11)
+    X, y = rng.uniform(0.0, 100.0, size=(30, 2)), np.arange(30) % 5 // 4
+    K = (X @ X.T + 1.0) ** 3
+    for alpha, beta in [(0.001, 0.1), (1.0, 10.0), (100.0, 1.0)]:
+        found = loo_predict(K, y, alpha, beta)
+        np.testing.assert_array_equal(found, refitted_labels(K, y, alpha, beta))
+
+
+def refitted_labels(K, y, alpha, beta):
+    labels = []
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        model = DRMClassifier(alpha=alpha, beta=beta, kernel="precomputed")
+        with warnings.catch_warnings(action="ignore", category=ConditioningWarning):
+            model.fit(K[np.ix_(rest, rest)], y[rest])
+        labels.append(model.predict(K[[i]][:, rest])[0])
+    return np.array(labels)
 
 
 def test_linear_fallback_to_refits(monkeypatch):
