@@ -13,7 +13,7 @@ from drmbench.protocol.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.protocol.published import PublishedCell
 from drmbench.report.results import Summary
-from drmbench.report.tables_source import MethodColumn, Row, TableSource
+from drmbench.report.tables_source import MethodColumn, Row, TableSource, merges
 
 #: How far figures without deviations may be apart before they are said to disagree.
 NO_SPREAD = 0.005
@@ -66,11 +66,14 @@ class Comparison:
         Scaling mode of ours.
     metric : str
         A one-number metric.
+    merged : bool
+        Whether methods of which the paper reports the higher are one column.
     """
 
     source: TableSource
     mode: ScalingMode
     metric: str
+    merged: bool
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -80,7 +83,7 @@ class Comparison:
     @cached_property
     def columns(self) -> tuple[MethodColumn, ...]:
         """The methods."""
-        return self.source.columns()
+        return self.source.columns(merged=self.merged)
 
     @cached_property
     def entries(self) -> dict[tuple[str, str], Entry]:
@@ -93,14 +96,8 @@ class Comparison:
 
     @property
     def ranked(self) -> tuple[MethodColumn, ...]:
-        """The methods that compete: the paper's columns if it has the table, else all.
-
-        Variants that an experiment adds to a table of the paper are shown and do not
-        crowd the ranks.
-        """
-        if self.source.published is None:
-            return self.columns
-        return tuple(column for column in self.columns if column.published)
+        """The methods that compete."""
+        return tuple(column for column in self.columns if column.competes)
 
     @property
     def has_paper(self) -> bool:
@@ -187,9 +184,16 @@ class Comparison:
 
 
 @lru_cache(maxsize=32)
-def compare(source: TableSource, mode: ScalingMode, metric: str) -> Comparison:
-    """Return the comparison, made once for all tables that show it."""
-    return Comparison(source, mode, metric)
+def compare(
+    source: TableSource, mode: ScalingMode, metric: str, *, merged: bool | None = None
+) -> Comparison:
+    """Return the comparison, made once for all tables that show it.
+
+    Methods of which the paper reports the higher are merged where the mode allows it
+    (:func:`.tables_source.merges`), unless ``merged`` says otherwise.
+    """
+    merged = merges(mode) if merged is None else merged
+    return Comparison(source, mode, metric, merged)
 
 
 def _nothing(dataset: str, method: str, expected: int, reason: str) -> Summary:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from drmbench.protocol.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.results import Summary
-from drmbench.report.tables_source import MethodColumn, Row, TableSource
+from drmbench.report.tables_source import MethodColumn, Row, TableSource, merges
 
 SUBSTITUTE, DEVIATION, DISAGREEMENT = "†", "‡", "≠"
 
@@ -83,7 +83,7 @@ def source_footnotes(source: TableSource, mode: ScalingMode) -> list[str]:
 def _selections(source: TableSource, mode: ScalingMode) -> dict[str, list[str]]:
     """Return the columns of each other way of selection."""
     found: dict[str, list[str]] = {}
-    for column in source.columns():
+    for column in source.columns(merged=merges(mode)):
         for text in dict.fromkeys(_overrides(source, column, mode)):
             found.setdefault(text, []).append(column.heading)
     return found

@@ -1,7 +1,8 @@
-"""What the paper's protocol is worth: scores in paper mode minus those in honest mode.
+"""Scores in paper mode minus those in honest mode.
 
-The difference is that of scaling the test part by itself and of choosing the scaling on
-it, which no one can do who does not know the test part.
+The difference is that of scaling the test part by itself, of choosing the scaling on it
+and of selecting parameters in another way; :mod:`drmbench.report.tables_worth` tells
+the first two apart.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ import math
 
 import pandas as pd
 
+from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed
 from drmbench.report.tables_source import TableSource
 
 _NOTES = (
-    "Positive: the paper's protocol flatters the method. Paper mode scales the test"
-    " part by its own maxima and takes the better of scaled and unscaled data on the"
-    " test part; honest mode selects the scaling on the training part.",
+    "Positive: the method looks better in paper mode, which scales the test part by its"
+    " own maxima and takes the better of scaled and unscaled data on the test part."
+    " Honest mode selects the scaling on the training part, and may select parameters"
+    " in another way; the table of what the leak and the choice are worth has only"
+    " those two.",
     "Only cells that are complete in both modes are compared.",
 )
 
@@ -27,7 +31,8 @@ def modes_table(source: TableSource, metric: str) -> ReportTable | None:
     """Return paper mode minus honest mode, or None unless both were run."""
     if not {"paper", "honest"} <= set(source.modes):
         return None
-    paper, honest = (compare(source, mode, metric) for mode in ("paper", "honest"))
+    modes: tuple[ScalingMode, ...] = ("paper", "honest")
+    paper, honest = (compare(source, mode, metric, merged=False) for mode in modes)
     differences = paper.scores() - honest.scores()
     methods = [str(name) for name in differences.columns]
     summaries = {"mean": differences.mean(), "median": differences.median()}

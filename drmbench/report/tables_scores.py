@@ -22,7 +22,7 @@ from drmbench.report.tables_marks import (
     source_footnotes,
 )
 from drmbench.report.tables_notes import score_notes
-from drmbench.report.tables_source import MODE_TITLES, Row, TableSource
+from drmbench.report.tables_source import MODE_TITLES, Row, TableSource, merges
 
 View = Literal["ours", "paper", "both", "difference"]
 
@@ -93,7 +93,7 @@ def _head_columns(lines: Sequence[str]) -> tuple[Column, ...]:
 
 
 def _method_columns(source: TableSource, mode: ScalingMode) -> Iterator[Column]:
-    for column in source.columns():
+    for column in source.columns(merged=merges(mode)):
         mark = column_mark(source, column, mode)
         yield Column(f"{column.heading} {mark}".strip(), "right")
 

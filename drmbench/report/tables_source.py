@@ -24,6 +24,14 @@ MODE_TITLES: dict[ScalingMode, str] = {
 }
 
 
+def merges(mode: ScalingMode) -> bool:
+    """Tell whether tables of a mode may show the higher of several methods.
+
+    Which is higher is known on the test part only, so honest mode may not.
+    """
+    return mode != "honest"
+
+
 @dataclass(frozen=True, eq=False)
 class Row:
     """A data set of a table.
@@ -63,11 +71,15 @@ class MethodColumn:
         The methods' labels; several where the paper reports the higher of them.
     published : str
         The paper's column, or empty.
+    competes : bool
+        Whether it counts in wins and ranks. Variants that an experiment adds to a
+        table of the paper are shown, and do not crowd the ranks.
     """
 
     heading: str
     labels: tuple[str, ...]
     published: str = ""
+    competes: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,18 +160,33 @@ class TableSource:
         known = self.published.rows if self.published else ()
         return tuple(name for name in known if name not in there)
 
-    def columns(self) -> tuple[MethodColumn, ...]:
-        """Return the methods: the paper's columns in its order, then others."""
+    def columns(self, *, merged: bool = True) -> tuple[MethodColumn, ...]:
+        """Return the methods: the paper's columns in its order, then others.
+
+        Parameters
+        ----------
+        merged : bool
+            Whether methods of which the paper reports the higher are one column.
+        """
         own = _labels_of_columns(self.results)
         if self.published is None:
             return tuple(MethodColumn(label, (label,)) for label in own)
         paper = [
-            MethodColumn(name, self._labels(name, own), name)
+            column
             for name in self.published.columns
+            for column in self._columns_of(name, own, merged=merged)
         ]
         shown = {label for column in paper for label in column.labels}
-        others = (MethodColumn(x, (x,)) for x in own if x not in shown)
+        others = (MethodColumn(x, (x,), competes=False) for x in own if x not in shown)
         return (*paper, *others)
+
+    def _columns_of(
+        self, column: str, own: Mapping[str, str], *, merged: bool
+    ) -> list[MethodColumn]:
+        labels = self._labels(column, own)
+        if len(labels) > 1 and not merged:
+            return [MethodColumn(label, (label,)) for label in labels]
+        return [MethodColumn(column, labels, column)]
 
     def _labels(self, column: str, own: Mapping[str, str]) -> tuple[str, ...]:
         """Return the methods that a column of the paper's table shows."""

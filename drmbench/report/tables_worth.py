@@ -80,7 +80,7 @@ def worth_table(source: TableSource, metric: str) -> ReportTable | None:
     """Return what the leak and the choice are worth; None without paper mode."""
     if "paper" not in source.modes:
         return None
-    comparison = compare(source, "paper", metric)
+    comparison = compare(source, "paper", metric, merged=False)
     differences = _differences(comparison)
     return ReportTable(
         f"{source.id}-{metric.replace('_', '-')}-protocol-worth",
@@ -113,7 +113,7 @@ def _differences(comparison: Comparison) -> pd.DataFrame:
     rows = {row.heading: row for row in comparison.rows}
     honest: dict[tuple[str, str], Entry] = {}
     if "honest" in source.modes:
-        honest = compare(source, "honest", comparison.metric).entries
+        honest = compare(source, "honest", comparison.metric, merged=False).entries
     records = []
     for (heading, column), entry in comparison.entries.items():
         worth = _worth(rows[heading], entry.ours.method, comparison.metric)

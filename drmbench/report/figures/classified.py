@@ -9,7 +9,7 @@ from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.paper_tables import published_table
 from drmbench.report.results import Results
 from drmbench.report.statistics import CompletePart
-from drmbench.report.tables_compare import Comparison
+from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_source import table_sources
 
 _LABEL = re.compile(r"(?P<model>drm|krr)-(?P<kernel>rbf|poly)(?: beta=(?P<beta>\S+))?")
@@ -69,7 +69,7 @@ def method_names(results: Results) -> dict[str, str]:
 def comparison_of(results: Results, mode: ScalingMode) -> Comparison:
     """Return one experiment's figures as its tables show them."""
     (source,) = table_sources({results.name: results})
-    return Comparison(source, mode, source.metric)
+    return compare(source, mode, source.metric)
 
 
 def free_methods(results: Results) -> list[str]:
