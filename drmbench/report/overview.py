@@ -69,7 +69,7 @@ def _remarks(results: Results, mode: ScalingMode) -> Iterator[str]:
             reason = str(facts["missing"]).partition("\n")[0]
             yield f"{name} is missing: {reason} Get it: {facts['get']}"
     yield f"Selection of parameters: {results.selection(mode)}."
-    for label, note in results.selection_overrides(mode).items():
-        yield f"‡ {label}: {note}"
+    for note, labels in results.selected_otherwise(mode).items():
+        yield f"‡ {', '.join(labels)}: {note}"
     for text in results.experiment["deviations"]:
         yield f"‡ {text}"

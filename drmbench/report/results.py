@@ -141,6 +141,13 @@ class Results:
             return {}
         return dict(self.experiment.get("selection_overrides") or {})
 
+    def selected_otherwise(self, mode: ScalingMode) -> dict[str, list[str]]:
+        """Return the labels of the methods of each other way of selection."""
+        labels: dict[str, list[str]] = {}
+        for label, text in self.selection_overrides(mode).items():
+            labels.setdefault(text, []).append(label)
+        return labels
+
     @property
     def metric(self) -> str:
         """The metric that tables show first."""

@@ -82,8 +82,8 @@ def selection_words(results: Results) -> str:
 
 
 def _selection_in(results: Results, mode: ScalingMode) -> str:
-    others = results.selection_overrides(mode)
-    exceptions = "".join(f"; {label}: {text}" for label, text in others.items())
+    others = results.selected_otherwise(mode).items()
+    exceptions = "".join(f"; {', '.join(labels)}: {text}" for text, labels in others)
     return f"{results.selection(mode)}{exceptions}"
 
 
