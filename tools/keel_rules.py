@@ -2,14 +2,15 @@
 
 Usage: python tools/keel_rules.py --method c45-dhs --figure shares
        python tools/keel_rules.py --method svm-rbf --reading libsvm --dataset glass4
+       python tools/keel_rules.py --all --save results/reference/imbalanced/rules.csv
 
 For each cell every candidate of the method's grid is fitted on the five training parts,
 unscaled and with each part scaled by itself. The table shows what the protocol's rule
 gives (leave-one-out by G-mean, the first best) and which rules give the published mean
 and deviation: other ways to select, and any one setting used on all five folds.
 
-Readings are other ways to understand the paper's parameters. Figures are what is
-computed from the predictions on a test fold: ``gmean``, or ``shares``, which is what
+Readings (:mod:`keel_readings`) are other ways to understand the paper. Figures are what
+is computed from the predictions on a test fold: ``gmean``, or ``shares``, which is what
 MATLAB makes of the paper's formula where the predictions are a row and the true labels
 a column. ``sum(predicted == 1 & true == 1)`` is then a row, ``TP/(TP + FN)`` a least
 squares fit, and the result no G-mean but the root of the share of samples predicted
@@ -19,32 +20,25 @@ positive times the share predicted negative, whatever the true labels.
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from keel_readings import read_method
 from numpy.typing import NDArray
 
 from drmbench.data import load
 from drmbench.data.dataset import Dataset
 from drmbench.data.registry import load_catalogue
-from drmbench.drm.kernels import Kernel, Products
+from drmbench.data.storage import replacing
 from drmbench.errors import DrmbenchError, InputError
-from drmbench.methods.base import (
-    NO_PREDICTION,
-    GridPredictions,
-    Labels,
-    Matrix,
-    Method,
-    Params,
-)
-from drmbench.methods.gram_svm import GramSVC, left_out_labels
-from drmbench.methods.grids import GridAnswer
-from drmbench.methods.registry import get_method, with_overrides
+from drmbench.methods.base import NO_PREDICTION, Labels, Method
 from drmbench.protocol.metrics import gmean_score, mean_and_spread
 from drmbench.protocol.protocol import paper_protocol
 from drmbench.protocol.published import (
@@ -61,9 +55,6 @@ Values = NDArray[np.float64]
 
 #: The scalings of the paper's protocol, and what the table calls them.
 SCALINGS: dict[Scaling, str] = {"none": "unscaled", "separate": "scaled"}
-#: The paper's decades, and those without 10, which the published SVM cells fit.
-DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-DECADES_WITHOUT_TEN = tuple(value for value in DECADES if value != 10.0)
 
 
 def predicted_shares(true: Labels, predicted: Labels) -> float:
@@ -81,84 +72,6 @@ FIGURES: dict[str, Callable[[Labels, Labels], float]] = {
     "gmean": gmean_score,
     "shares": predicted_shares,
 }
-
-
-def _with_gammas(name: str, gammas: Sequence[float], params: Params) -> Method:
-    """Read the values as γ in exp(-γ‖x - y‖²), which is a variance of 1/(2γ)."""
-    widths = [1 / (2 * gamma) for gamma in gammas]
-    return with_overrides(
-        get_method(name),
-        grid={"sigma": widths},
-        params={**params, "width": "variance"},
-    )
-
-
-def _default_polynomial(X: Matrix, degree: float) -> tuple[Matrix, Kernel]:
-    """Return samples and kernel of (x·y/p)^degree, LIBSVM's default polynomial."""
-    return X / math.sqrt(X.shape[1]), Kernel("poly", degree=degree, coef0=0.0)
-
-
-def _libsvm_polynomial() -> Method:
-    """Return an SVM with every parameter but the degree as LIBSVM has it."""
-
-    def predict_grid(
-        X_train: Matrix,
-        y_train: Labels,
-        X_test: Matrix,
-        candidates: Sequence[Params],
-        *,
-        seed: int,
-    ) -> GridPredictions:
-        answer = GridAnswer(len(candidates), len(X_test))
-        for number, params in enumerate(candidates):
-            rows, kernel = _default_polynomial(X_train, params["degree"])
-            new = X_test / math.sqrt(X_test.shape[1])
-            machine = GramSVC(params["C"], params["max_iter"])
-            machine.fit(Products(rows).gram(kernel), y_train)
-            answer.labels[number] = machine.predict(Products(new, rows).gram(kernel))
-        return answer.finished()
-
-    def predict_left_out(
-        X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
-    ) -> GridPredictions:
-        answer = GridAnswer(len(candidates), len(X))
-        for number, params in enumerate(candidates):
-            rows, kernel = _default_polynomial(X, params["degree"])
-            K = Products(rows).gram(kernel)
-            labels = left_out_labels(K, y, params["C"], params["max_iter"])
-            answer.labels[number] = labels
-        return answer.finished()
-
-    method = with_overrides(get_method("svm-poly"), params={"C": 1.0})
-    return dataclasses.replace(
-        method, predict_grid=predict_grid, predict_left_out=predict_left_out
-    )
-
-
-#: Other ways to read the paper's parameters, by method and name.
-READINGS: Mapping[tuple[str, str], Callable[[], Method]] = {
-    ("svm-rbf", "libsvm"): lambda: _with_gammas(
-        "svm-rbf", DECADES_WITHOUT_TEN, {"C": 1.0}
-    ),
-    ("svm-rbf", "gamma"): lambda: _with_gammas("svm-rbf", DECADES, {"C": 1.0}),
-    ("svm-poly", "libsvm"): _libsvm_polynomial,
-    ("drm-rbf", "gamma"): lambda: _with_gammas("drm-rbf", DECADES, {}),
-    ("drm-rbf", "variance"): lambda: with_overrides(
-        get_method("drm-rbf"), params={"width": "variance"}
-    ),
-}
-
-
-def read_method(name: str, reading: str) -> Method:
-    """Return a method as registered, or under another reading of its parameters."""
-    if reading == "registered":
-        return paper_protocol("gmean").method_as_used(get_method(name))
-    if (name, reading) not in READINGS:
-        known = [f"{method} {other}" for method, other in READINGS]
-        raise InputError(
-            f"{name} has no reading {reading!r}; there are: {', '.join(known)}"
-        )
-    return READINGS[name, reading]()
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,92 +158,212 @@ def selection_rules(scores: Scores) -> dict[str, list[float]]:
     }
 
 
-def single_settings(
-    scores: Scores, method: Method, cell: PublishedCell
-) -> Iterator[str]:
-    """Name the candidates that give the cell when used on all folds."""
+def single_settings(scores: Scores, method: Method) -> Iterator[tuple[str, Values]]:
+    """Give every candidate, named, with its figures when used on all folds."""
     for number, params in enumerate(method.candidates()):
-        if _is_exact(cell, scores.test[:, number].tolist()):
-            shown = (f"{name}={_shown(params[name])}" for name in method.grid)
-            yield " ".join(shown)
+        shown = (f"{name}={_shown(params[name])}" for name in method.grid)
+        yield f"always {' '.join(shown)}", scores.test[:, number]
 
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _is_exact(cell: PublishedCell, values: Sequence[float]) -> bool:
-    return cell.agreement(*mean_and_spread(values)) is Agreement.EXACT
+@dataclass(frozen=True)
+class Trial:
+    """What one rule gives for one cell of the paper.
+
+    Attributes
+    ----------
+    dataset, column : str
+        The cell: data set by its name in the catalogue, column as the paper has it.
+    method, reading, figure : str
+        What was run, how it was read, and what was computed from its predictions.
+    scaling, rule : str
+        Of the features, and how parameters were selected.
+    mean, sd : float
+        Over the folds.
+    """
+
+    dataset: str
+    column: str
+    method: str
+    reading: str
+    figure: str
+    scaling: str
+    rule: str
+    mean: float
+    sd: float
+
+    def gives(self, cell: PublishedCell) -> bool:
+        """Tell whether it is the published cell to the last digit."""
+        return cell.agreement(self.mean, self.sd) is Agreement.EXACT
 
 
-def _text(values: Sequence[float]) -> str:
-    return "{:.4f} ± {:.4f}".format(*mean_and_spread(values))
+@dataclass(frozen=True)
+class Attempt:
+    """A method, how it is read, and what is computed from its predictions."""
+
+    name: str
+    reading: str = "registered"
+    figure: str = "gmean"
+    column: str = ""
+
+    def method(self) -> Method:
+        """Return the method under this reading."""
+        return read_method(self.name, self.reading)
 
 
-def table_row(
-    dataset: Dataset, method: Method, cell: PublishedCell, figure: str
-) -> tuple[list[str], bool]:
-    """Return a row of the table, and whether any rule gives the published cell."""
+#: What was tried for the columns that the protocol's rule does not give.
+ATTEMPTS = (
+    Attempt("svm-rbf", "libsvm"),
+    Attempt("svm-rbf", "gamma"),
+    Attempt("svm-poly", "libsvm"),
+    Attempt("c45-dhs", figure="shares", column="C4.5"),
+    Attempt("c45-dhs", column="C4.5"),
+    Attempt("slda"),
+    Attempt("slda", figure="shares"),
+    Attempt("drm-rbf"),
+    Attempt("drm-rbf", "variance"),
+    Attempt("drm-rbf", "gamma"),
+    Attempt("drm-rbf", "kept-sizes"),
+    Attempt("drm-poly"),
+    Attempt("drm-poly", "kept-sizes"),
+)
+
+
+def trials(dataset: Dataset, attempt: Attempt, cell: PublishedCell) -> Iterator[Trial]:
+    """Give what every rule makes of a cell; single settings only if they give it."""
+    method = attempt.method()
+    for scaling in SCALINGS:
+        scores = score_candidates(dataset, method, scaling, attempt.figure)
+        for rule, values in selection_rules(scores).items():
+            yield _trial(dataset, attempt, cell, scaling, rule, values)
+        for rule, values in single_settings(scores, method):
+            trial = _trial(dataset, attempt, cell, scaling, rule, values.tolist())
+            if trial.gives(cell):
+                yield trial
+
+
+def _trial(
+    dataset: Dataset,
+    attempt: Attempt,
+    cell: PublishedCell,
+    scaling: str,
+    rule: str,
+    values: Sequence[float],
+) -> Trial:
+    return Trial(
+        dataset.name,
+        cell.method,
+        attempt.name,
+        attempt.reading,
+        attempt.figure,
+        scaling,
+        rule,
+        *mean_and_spread(values),
+    )
+
+
+def table_row(cell: PublishedCell, found: Sequence[Trial]) -> list[str]:
+    """Return a row of the table: the published cell, ours, and what gives it."""
     shown, matches = [], []
     for scaling, heading in SCALINGS.items():
-        scores = score_candidates(dataset, method, scaling, figure)
-        rules = selection_rules(scores)
-        shown.append(_text(rules["LOO G-mean, first"]))
-        exact = [rule for rule, values in rules.items() if _is_exact(cell, values)]
-        settings = list(single_settings(scores, method, cell))
-        if settings:
-            more = f" and {len(settings) - 1} more" if len(settings) > 1 else ""
-            exact.append(f"always {settings[-1]}{more}")
-        if exact:
-            matches.append(f"{heading}: {'; '.join(exact)}")
-    published = "–" if cell.mean is None else f"{cell.mean:.4f} ± {cell.spread:.4f}"
-    row = [dataset.name, published, *shown, " / ".join(matches) or "–"]
-    return row, bool(matches)
+        own = [trial for trial in found if trial.scaling == scaling]
+        shown.append(_text(own[0].mean, own[0].sd))
+        exact = [t.rule for t in own if t.gives(cell)]
+        always = [rule for rule in exact if rule.startswith("always")]
+        rules = [rule for rule in exact if rule not in always] + always[-1:]
+        if rules:
+            more = f" and {len(always) - 1} more" if len(always) > 1 else ""
+            matches.append(f"{heading}: {'; '.join(rules)}{more}")
+    published = "–" if cell.mean is None else _text(cell.mean, cell.spread or 0.0)
+    return [found[0].dataset, published, *shown, " / ".join(matches) or "–"]
 
 
-def print_tables(
-    names: Sequence[str], datasets: Sequence[str], options: argparse.Namespace
-) -> None:
-    """Print a Markdown table for each method, as its rows are computed."""
+def _text(mean: float, sd: float) -> str:
+    return f"{mean:.4f} ± {sd:.4f}"
+
+
+def print_table(attempt: Attempt, options: argparse.Namespace) -> list[Trial]:
+    """Print a Markdown table of an attempt, row by row as they are computed."""
+    print(
+        f"\n### {attempt.name}, reading: {attempt.reading}, figure: {attempt.figure}\n"
+    )
+    print("| data set | published | unscaled | scaled | exactly as published |")
+    print("|---|---|---|---|---|")
+    everything, given, published = [], 0, 0
+    for name, cell in _cells(attempt, options):
+        found = list(trials(load(name), attempt, cell))
+        print(f"| {' | '.join(table_row(cell, found))} |", flush=True)
+        given += any(trial.gives(cell) for trial in found)
+        published += cell.mean is not None
+        everything += found
+    print(f"\n{given} of {published} published cells are given by some rule.")
+    return everything
+
+
+def _cells(
+    attempt: Attempt, options: argparse.Namespace
+) -> Iterator[tuple[str, PublishedCell]]:
+    """Give the data sets of an attempt that are not too large, with their cells."""
     cells = published_cells("table8_gmean")
-    entries = [
-        entry
-        for entry in load_catalogue().group("keel")
-        if not datasets or entry.name in datasets
-    ]
-    for name in names:
-        method = read_method(name, options.reading)
-        column = method.column or options.column
-        print(f"\n### {name}, reading: {options.reading}, figure: {options.figure}\n")
-        print("| data set | published | unscaled | scaled | exactly as published |")
-        print("|---|---|---|---|---|")
-        found, published = 0, 0
-        for entry in entries:
-            cell = find_cell(cells, entry.paper.names if entry.paper else (), column)
-            data = load(entry.name)
-            if cell is None or data.n_samples > options.max_rows:
-                continue
-            row, match = table_row(data, method, cell, options.figure)
-            print(f"| {' | '.join(row)} |", flush=True)
-            found += match
-            published += cell.mean is not None
-        print(f"\n{found} of {published} published cells are given by some rule.")
+    column = attempt.method().column or attempt.column
+    for entry in load_catalogue().group("keel"):
+        cell = find_cell(cells, entry.paper.names if entry.paper else (), column)
+        wanted = not options.dataset or entry.name in options.dataset
+        if cell is not None and wanted and entry.n <= options.max_rows:
+            yield entry.name, cell
+
+
+def save(path: Path, found: Sequence[Trial]) -> None:
+    """Write trials to a file; those of other attempts and data sets in it stay."""
+    columns = [field.name for field in dataclasses.fields(Trial)]
+    identity = ("dataset", "method", "reading", "figure")
+    new = [dataclasses.asdict(trial) for trial in found]
+    replaced = {tuple(row[name] for name in identity) for row in new}
+    kept: list[dict[str, Any]] = []
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as stream:
+            kept = [
+                row
+                for row in csv.DictReader(stream)
+                if tuple(row[name] for name in identity) not in replaced
+            ]
+    with replacing(path) as temporary, temporary.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*kept, *new])
 
 
 def main() -> int:
-    """Parse the command line and print the tables."""
+    """Parse the command line, print the tables and save what they show."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--method", action="append", required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--method", action="append", default=[])
+    what.add_argument("--all", action="store_true", help="all that was tried")
     parser.add_argument("--dataset", action="append", default=[])
     parser.add_argument("--reading", default="registered")
     parser.add_argument("--figure", choices=list(FIGURES), default="gmean")
     parser.add_argument("--column", default="C4.5", help="for a method without one")
     parser.add_argument("--max-rows", type=int, default=600)
+    parser.add_argument("--save", type=Path, help="CSV file of all figures")
     options = parser.parse_args()
+    attempts = (
+        ATTEMPTS
+        if options.all
+        else [
+            Attempt(name, options.reading, options.figure, options.column)
+            for name in options.method
+        ]
+    )
     try:
-        print_tables(options.method, options.dataset, options)
+        for attempt in attempts:
+            found = print_table(attempt, options)
+            if options.save:
+                save(options.save, found)
     except DrmbenchError as error:
         print(f"keel_rules: {error}", file=sys.stderr)
         return 2

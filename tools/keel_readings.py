@@ -1,0 +1,153 @@
+"""Other ways to read what the paper says of its methods' parameters and selection.
+
+Each is a method whose candidates, kernel or leave-one-out differ from the registered
+one; :mod:`keel_rules` shows which published cells they give.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from drmbench.drm.decision import dissimilarities
+from drmbench.drm.errors import IllConditionedError
+from drmbench.drm.kernels import Kernel, Products
+from drmbench.drm.nearest import nearest_class
+from drmbench.drm.partition import ClassPartition
+from drmbench.drm.system import DenseSystem
+from drmbench.errors import InputError
+from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
+from drmbench.methods.gram_svm import GramSVC, left_out_labels
+from drmbench.methods.grids import GridAnswer
+from drmbench.methods.kernel_grid import DECADES, group_by_kernel
+from drmbench.methods.registry import get_method, with_overrides
+from drmbench.protocol.protocol import paper_protocol
+
+#: The decades without 10, which the published SVM cells fit.
+DECADES_WITHOUT_TEN = tuple(value for value in DECADES if value != 10.0)
+
+
+def _with_gammas(name: str, gammas: Sequence[float], params: Params) -> Method:
+    """Read the values as γ in exp(-γ‖x - y‖²), which is a variance of 1/(2γ)."""
+    widths = [1 / (2 * gamma) for gamma in gammas]
+    return with_overrides(
+        get_method(name),
+        grid={"sigma": widths},
+        params={**params, "width": "variance"},
+    )
+
+
+def _default_polynomial(X: Matrix, degree: float) -> tuple[Matrix, Kernel]:
+    """Return samples and kernel of (x·y/p)^degree, LIBSVM's default polynomial."""
+    return X / math.sqrt(X.shape[1]), Kernel("poly", degree=degree, coef0=0.0)
+
+
+def _libsvm_polynomial() -> Method:
+    """Return an SVM with every parameter but the degree as LIBSVM has it."""
+
+    def predict_grid(
+        X_train: Matrix,
+        y_train: Labels,
+        X_test: Matrix,
+        candidates: Sequence[Params],
+        *,
+        seed: int,
+    ) -> GridPredictions:
+        answer = GridAnswer(len(candidates), len(X_test))
+        for number, params in enumerate(candidates):
+            rows, kernel = _default_polynomial(X_train, params["degree"])
+            new = X_test / math.sqrt(X_test.shape[1])
+            machine = GramSVC(params["C"], params["max_iter"])
+            machine.fit(Products(rows).gram(kernel), y_train)
+            answer.labels[number] = machine.predict(Products(new, rows).gram(kernel))
+        return answer.finished()
+
+    def predict_left_out(
+        X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    ) -> GridPredictions:
+        answer = GridAnswer(len(candidates), len(X))
+        for number, params in enumerate(candidates):
+            rows, kernel = _default_polynomial(X, params["degree"])
+            K = Products(rows).gram(kernel)
+            labels = left_out_labels(K, y, params["C"], params["max_iter"])
+            answer.labels[number] = labels
+        return answer.finished()
+
+    method = with_overrides(get_method("svm-poly"), params={"C": 1.0})
+    return dataclasses.replace(
+        method, predict_grid=predict_grid, predict_left_out=predict_left_out
+    )
+
+
+def _labels_with_kept_sizes(system: DenseSystem, beta: float) -> Labels:
+    """Return leave-one-out labels if classes keep the size they have with the sample.
+
+    That is what comes out where ``H - B`` is made once, from all training samples, and
+    each left-out sample's row and column are taken out of it.
+    """
+    try:
+        factor = cho_factor(system.matrix(beta), lower=True)
+    except LinAlgError as error:
+        raise IllConditionedError("not positive definite") from error
+    M = cho_solve(factor, np.eye(len(system.K)))
+    W = M @ system.K
+    W -= M * (np.diag(W) / np.diag(M))
+    np.fill_diagonal(W, 0.0)
+    delta = dissimilarities(system, W, system.K)
+    return nearest_class(delta, system.partition.classes)
+
+
+def _left_out_with_kept_sizes(
+    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+) -> GridPredictions:
+    answer = GridAnswer(len(candidates), len(X))
+    partition = ClassPartition.of(y)
+    products = Products(X[partition.order])
+    for kernel, numbers in group_by_kernel(candidates).items():
+        with answer.attempt(numbers):
+            K = products.gram(kernel)
+            for number in numbers:
+                with answer.attempt([number]):
+                    params = candidates[number]
+                    system = DenseSystem(K, partition, params["alpha"])
+                    labels = _labels_with_kept_sizes(system, params["beta"])
+                    answer.labels[number, partition.order] = labels
+    return answer.finished()
+
+
+def _with_kept_sizes(name: str) -> Method:
+    return dataclasses.replace(
+        get_method(name), predict_left_out=_left_out_with_kept_sizes
+    )
+
+
+#: Other ways to read the paper's parameters, by method and name.
+READINGS: Mapping[tuple[str, str], Callable[[], Method]] = {
+    ("svm-rbf", "libsvm"): lambda: _with_gammas(
+        "svm-rbf", DECADES_WITHOUT_TEN, {"C": 1.0}
+    ),
+    ("svm-rbf", "gamma"): lambda: _with_gammas("svm-rbf", DECADES, {"C": 1.0}),
+    ("svm-poly", "libsvm"): _libsvm_polynomial,
+    ("drm-rbf", "gamma"): lambda: _with_gammas("drm-rbf", DECADES, {}),
+    ("drm-rbf", "variance"): lambda: with_overrides(
+        get_method("drm-rbf"), params={"width": "variance"}
+    ),
+    ("drm-rbf", "kept-sizes"): lambda: _with_kept_sizes("drm-rbf"),
+    ("drm-poly", "kept-sizes"): lambda: _with_kept_sizes("drm-poly"),
+}
+
+
+def read_method(name: str, reading: str) -> Method:
+    """Return a method as registered, or under another reading of its parameters."""
+    if reading == "registered":
+        return paper_protocol("gmean").method_as_used(get_method(name))
+    if (name, reading) not in READINGS:
+        known = [f"{method} {other}" for method, other in READINGS]
+        raise InputError(
+            f"{name} has no reading {reading!r}; there are: {', '.join(known)}"
+        )
+    return READINGS[name, reading]()
