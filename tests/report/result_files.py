@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -48,6 +49,12 @@ def default_value(
     value += 0.05 if method.startswith("drm") else 0.0
     value += 0.03 if mode == "paper" else 0.0
     return round(value, 6)
+
+
+def splits_with(mean: float, spread: float) -> list[float]:
+    """Return five values with exactly that mean and standard deviation."""
+    step = spread * math.sqrt(2)
+    return [mean - step, mean, mean, mean, mean + step]
 
 
 def make_results(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from result_files import make_results
+from result_files import make_results, splits_with
 from table_cells import cells, tables_of
 
 from drmbench.protocol.published import published_cells
@@ -27,12 +25,6 @@ def test_paper_mode_minus_honest_mode(tmp_path):
         "mean": ["0.0000", "+0.1000", "+0.0200"],
         "median": ["0.0000", "+0.1000", "+0.0200"],
     }
-
-
-def splits_with(mean: float, spread: float) -> list[float]:
-    """Return five values with exactly that mean and standard deviation."""
-    step = spread * math.sqrt(2)
-    return [mean - step, mean, mean, mean, mean + step]
 
 
 def test_agreement_counts_cells(tmp_path):
