@@ -20,6 +20,7 @@ from drmbench.report.table import (
     to_markdown,
 )
 from drmbench.report.tables_agreement import agreement_tables
+from drmbench.report.tables_distribution import distribution_tables
 from drmbench.report.tables_measured import measured_tables
 from drmbench.report.tables_modes import modes_table
 from drmbench.report.tables_naive import naive_tables
@@ -85,6 +86,7 @@ def _source_tables(
         for mode in source.modes:
             yield from statistics_tables(source, mode, name)
     yield from agreement_tables(source)
+    yield from distribution_tables(source)
     yield from (seconds_table(source, mode) for mode in source.modes)
     yield from naive_tables(source)
 
