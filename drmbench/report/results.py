@@ -29,6 +29,7 @@ MANIFEST_FILE = "manifest.json"
 #: What can become of a cell.
 STATUSES = ("ok", "failed", "timeout", "skipped")
 REFITS_FILE = "test_scaling.csv"
+RULES_FILE = "rules.csv"
 #: What a metric's columns of refits end with: whose maxima scaled the test part.
 OWN_MAXIMA, TRAINING_MAXIMA = "_own_maxima", "_training_maxima"
 
@@ -37,6 +38,11 @@ _TEXT = ("dataset", "substitute", "method", "scaling", "mode", "status", "reason
 _MORE_TEXT = ("params", "applied_scaling", "notes", "cell", "trace")
 #: What identifies a refit, and says whether it is one of the stored row.
 _REFIT = ("dataset", "method", "split", "status", "reason", "cell")
+#: What a rule that was tried is, and what it gives; the last two are numbers.
+_RULES = (
+    *("dataset", "column", "method", "reading", "figure", "scaling", "rule"),
+    *("mean", "sd"),
+)
 
 #: Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
 _EVERY_DIGIT: dict[str, Any] = (
@@ -102,12 +108,16 @@ class Results:
     refits : DataFrame or None
         Models of scaled rows fitted again: one row a data set, method and split; None
         if that was not done.
+    rules : DataFrame or None
+        What other ways to read the paper give: one row a data set, way and scaling;
+        None if none was tried.
     """
 
     name: str
     rows: pd.DataFrame
     manifest: dict[str, Any]
     refits: pd.DataFrame | None = None
+    rules: pd.DataFrame | None = None
 
     @property
     def experiment(self) -> dict[str, Any]:
@@ -323,8 +333,13 @@ def read_results(folder: Path) -> Results:
         raise InputError(f"{manifest_path}: not a manifest of results: {error}") from (
             error
         )
-    rows = read_rows(folder / ROWS_FILE)
-    return Results(name, rows, manifest, _read_refits(folder / REFITS_FILE))
+    return Results(
+        name,
+        read_rows(folder / ROWS_FILE),
+        manifest,
+        _read_refits(folder / REFITS_FILE),
+        _read_rules(folder / RULES_FILE),
+    )
 
 
 def _read_refits(path: Path) -> pd.DataFrame | None:
@@ -336,6 +351,19 @@ def _read_refits(path: Path) -> pd.DataFrame | None:
         what = f"lacks {', '.join(lacking)}" if lacking else "has splits without number"
         raise InputError(f"{path}: {what}; delete it and make it anew")
     return refits
+
+
+def _read_rules(path: Path) -> pd.DataFrame | None:
+    if not path.exists():
+        return None
+    text = dict.fromkeys(_RULES[:-2], str)
+    try:
+        rules: pd.DataFrame = pd.read_csv(
+            path, dtype=text, keep_default_na=False, **_EVERY_DIGIT
+        )
+        return rules[list(_RULES)].astype({"mean": float, "sd": float})
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: cannot be read as rules tried: {error}") from error
 
 
 def rows_expected(results: Results) -> int:

@@ -24,6 +24,7 @@ from drmbench.report.tables_distribution import distribution_tables
 from drmbench.report.tables_measured import measured_tables
 from drmbench.report.tables_modes import modes_table
 from drmbench.report.tables_naive import naive_tables
+from drmbench.report.tables_rules import rules_tables
 from drmbench.report.tables_scores import LINES, View, score_table
 from drmbench.report.tables_seconds import seconds_table
 from drmbench.report.tables_source import TableSource, table_sources
@@ -86,6 +87,7 @@ def _source_tables(
         for mode in source.modes:
             yield from statistics_tables(source, mode, name)
     yield from agreement_tables(source)
+    yield from rules_tables(source)
     yield from distribution_tables(source)
     yield from (seconds_table(source, mode) for mode in source.modes)
     yield from naive_tables(source)

@@ -155,12 +155,17 @@ def _cell_row(pair: Pair) -> tuple[Cell, ...]:
     return (
         Cell(ours.dataset),
         Cell(ours.method),
-        _figure(theirs.mean, theirs.spread) if theirs else Cell(""),
+        published_figure(theirs) if theirs else Cell(""),
         _figure(ours.mean, ours.spread),
         Cell(ours.scaling),
         Cell(str(_class_of(pair)), bold=_class_of(pair) is Agreement.EXACT),
         Cell(ours.exact_with(theirs) or ""),
     )
+
+
+def published_figure(cell: PublishedCell) -> Cell:
+    """Return a published cell as tables show it."""
+    return _figure(cell.mean, cell.spread)
 
 
 def _figure(mean: float | None, spread: float | None) -> Cell:
