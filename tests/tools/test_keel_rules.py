@@ -1,0 +1,81 @@
+"""The search for the rules behind published cells: its leave-one-out and its file."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drmbench.drm.decision import dissimilarities
+from drmbench.drm.nearest import nearest_class
+from drmbench.drm.partition import ClassPartition
+from drmbench.drm.system import DenseSystem
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+import keel_readings
+import keel_rules
+from keel_rules import Trial
+
+
+def trial(dataset: str, mean: float, reading: str = "registered") -> Trial:
+    return Trial(
+        dataset, "SVM(R)", "svm-rbf", reading, "gmean", "none", "LOO", mean, 0.1
+    )
+
+
+def naive_labels_with_kept_sizes(system: DenseSystem, beta: float) -> list[int]:
+    """Take each sample out of a matrix that was made with it."""
+    Q, y = system.matrix(beta), system.partition.codes
+    labels = []
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        w = np.linalg.solve(Q[np.ix_(rest, rest)], system.K[rest, i])
+        others = DenseSystem(
+            system.K[np.ix_(rest, rest)], ClassPartition.of(y[rest]), system.alpha
+        )
+        delta = dissimilarities(others, w[:, None], system.K[rest, i][:, None])
+        labels.append(int(nearest_class(delta, others.partition.classes)[0]))
+    return labels
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1, 10.0])
+def test_leave_one_out_with_kept_sizes_deletes_from_one_matrix(alpha: float) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 2)), np.repeat([0, 1], [22, 8])
+    X[y == 1] += 1.0
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    system = DenseSystem(K, ClassPartition.of(y), alpha)
+    found = keel_readings._labels_with_kept_sizes(system, 0.1)
+    assert found.tolist() == naive_labels_with_kept_sizes(system, 0.1)
+
+
+def test_every_reading_is_a_method_with_leave_one_out() -> None:
+    for attempt in keel_rules.ATTEMPTS:
+        method = attempt.method()
+        assert method.predict_left_out is not None
+        assert method.column or attempt.column
+
+
+def test_shares_do_not_depend_on_the_true_classes() -> None:
+    predicted = np.array([0, 0, 1, 1, 1])
+    one, other = np.array([0, 1, 0, 1, 0]), np.array([1, 1, 1, 0, 0])
+    found = keel_rules.predicted_shares(one, predicted)
+    assert found == keel_rules.predicted_shares(other, predicted)
+    assert found == pytest.approx(np.sqrt(0.4 * 0.6))
+
+
+def test_saving_replaces_a_cell_s_trials_and_keeps_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "rules.csv"
+    keel_rules.save(path, [trial("glass4", 0.1), trial("glass6", 0.2)])
+    keel_rules.save(path, [trial("glass4", 0.3), trial("glass4", 0.4, "libsvm")])
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = [(r["dataset"], r["reading"], r["mean"]) for r in csv.DictReader(stream)]
+    assert rows == [
+        ("glass6", "registered", "0.2"),
+        ("glass4", "registered", "0.3"),
+        ("glass4", "libsvm", "0.4"),
+    ]
