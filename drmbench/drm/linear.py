@@ -25,6 +25,20 @@ from drmbench.drm.rows import row_products, squared_norms
 CHUNK = 4096
 
 
+def features_are_cheaper(X: Array, n_classes: int) -> bool:
+    """Tell whether a p × p matrix a class costs less than one n × n matrix.
+
+    Examples
+    --------
+    >>> features_are_cheaper(np.ones((100, 10)), n_classes=10)
+    True
+    >>> features_are_cheaper(np.ones((100, 90)), n_classes=10)
+    False
+    """
+    n_samples, n_features = X.shape
+    return bool(n_classes * n_features**3 < n_samples**3)
+
+
 @dataclass(frozen=True, eq=False)
 class ClassSums:
     """The state of a linear DRM: ``G_c`` and ``n_c`` of every class.

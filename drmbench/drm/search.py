@@ -28,6 +28,7 @@ from drmbench.drm.grid import (
     split_answers,
 )
 from drmbench.drm.kernels import Kernel, Products, check_symmetric
+from drmbench.drm.linear import features_are_cheaper
 from drmbench.drm.linear_loo import LinearLeaveOneOut
 from drmbench.drm.nearest import NearestClassMixin, nearest_class
 from drmbench.drm.partition import Array
@@ -250,7 +251,8 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
     ) -> dict[Candidate, Outcome]:
         """Score all weights for one kernel, whose matrix is computed once."""
         linear = kernel is not None and kernel.name == "linear"
-        if linear and splits is None and X.shape[1] < X.shape[0]:
+        cheaper = linear and features_are_cheaper(X, len(self.classes_))
+        if cheaper and splits is None:
             return self._score_linear(X, y, kernel, score)
         try:
             K = X if products is None or kernel is None else products.gram(kernel)

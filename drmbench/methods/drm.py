@@ -15,6 +15,7 @@ import numpy as np
 from drmbench.drm.classifier import DRMClassifier, KernelRidgeRepresentationClassifier
 from drmbench.drm.closed_form import closed_form_dissimilarities
 from drmbench.drm.kernels import Products
+from drmbench.drm.linear import features_are_cheaper
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.linear_loo import LinearLeaveOneOut
 from drmbench.drm.loo import loo_dissimilarities_in_class_order
@@ -120,8 +121,8 @@ def predict_linear_grid(
     *,
     seed: int,
 ) -> GridPredictions:
-    """Work on features or on the kernel matrix, whichever is smaller."""
-    if X_train.shape[1] >= len(X_train):
+    """Work on features or on the kernel matrix, whichever costs less."""
+    if not features_are_cheaper(X_train, len(np.unique(y_train))):
         return predict_grid(X_train, y_train, X_test, candidates, seed=seed)
     answer = GridAnswer(len(candidates), len(X_test))
     for number, params in enumerate(candidates):
@@ -134,8 +135,8 @@ def predict_linear_grid(
 def predict_linear_left_out(
     X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
 ) -> GridPredictions:
-    """Exact leave-one-out from features or kernel matrix, whichever is smaller."""
-    if X.shape[1] >= len(X):
+    """Exact leave-one-out from features or kernel matrix, whichever costs less."""
+    if not features_are_cheaper(X, len(np.unique(y))):
         return predict_left_out(X, y, candidates, seed=seed)
     answer = GridAnswer(len(candidates), len(X))
     left_out, classes = LinearLeaveOneOut(X, y), np.unique(y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,27 +134,39 @@ def _merged_manifest(
             dict.fromkeys([*experiment[key], *new["experiment"][key]])
         )
     run = {key: new.get(key) for key in ("command", "environment")}
+    datasets = _merged(old["datasets"], new["datasets"], "name", _was_looked_at)
+    methods = _merged(old["methods"], new["methods"], "label")
+    splits = sum(int(entry["splits"]) for entry in datasets)
     return {
         **old,
         "experiment": experiment,
-        "datasets": _merged_entries(old["datasets"], new["datasets"], "name"),
-        "methods": _merged_entries(old["methods"], new["methods"], "label"),
-        "expected": max(old["expected"], new["expected"]),
+        "datasets": datasets,
+        "methods": methods,
+        "expected": splits * len(methods) * len(experiment["scaling"]),
         "updates": [*old.get("updates", []), {**run, "cells": cells}],
     }
 
 
-def _merged_entries(
-    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], key: str
-) -> list[Mapping[str, Any]]:
-    """Return the old entries, those that were run again replaced, and the new ones.
+def _was_looked_at(dataset: Mapping[str, Any]) -> bool:
+    """Tell whether a run had a data set.
 
-    A data set that was missing this time keeps its old entry, like its rows.
+    Its manifest also describes those that were missing, or that its filters left out;
+    what the reference says of them stays, like their rows.
     """
+    return bool(dataset.get("fingerprint")) and not dataset.get("missing")
+
+
+def _merged(
+    old: Sequence[Mapping[str, Any]],
+    new: Sequence[Mapping[str, Any]],
+    key: str,
+    replaces: Callable[[Mapping[str, Any]], bool] = lambda entry: True,
+) -> list[Mapping[str, Any]]:
+    """Return the old entries, some replaced by their new ones, and what is new."""
     entries = {entry[key]: entry for entry in old}
     entries |= {
         entry[key]: entry
         for entry in new
-        if entry[key] not in entries or not entry.get("missing")
+        if entry[key] not in entries or replaces(entry)
     }
     return list(entries.values())

@@ -102,6 +102,30 @@ def test_a_set_that_is_missing_this_time_keeps_its_entry(
     assert results.summary("wine", "nb").complete
 
 
+def test_a_set_that_was_left_out_keeps_its_entry(folders: tuple[Path, Path]) -> None:
+    """A run with a filter describes the other data sets without their fingerprint."""
+    before = read_results(folders[0] / "demo").datasets["wine"]
+    make_results(
+        folders[1], "demo", datasets=["iris", {"name": "wine", "fingerprint": ""}]
+    )
+    rows = folders[1] / "demo" / "results.csv"
+    lines = rows.read_text(encoding="utf-8").splitlines(keepends=True)
+    rows.write_text("".join(x for x in lines if not x.startswith("wine")), "utf-8")
+    update_reference(*folders)
+    assert read_results(folders[0] / "demo").datasets["wine"] == before
+
+
+def test_expected_cells_are_those_of_the_merged_experiment(
+    folders: tuple[Path, Path],
+) -> None:
+    make_results(folders[1], "demo", datasets=["glass"], methods=["rf"])
+    update_reference(*folders)
+    results = read_results(folders[0] / "demo")
+    splits = sum(entry["splits"] for entry in results.datasets.values())
+    assert (len(results.datasets), len(results.methods)) == (3, 4)
+    assert results.manifest["expected"] == splits * 4
+
+
 @pytest.mark.parametrize("part", [False, True])
 def test_refits_of_the_reference_stay(folders: tuple[Path, Path], part: bool) -> None:
     """Those of rows that were replaced are told apart by their cell."""
