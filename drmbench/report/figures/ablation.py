@@ -37,7 +37,7 @@ from drmbench.report.figures.style import (
     plain_numbers,
     unique_handles,
 )
-from drmbench.report.results import Results
+from drmbench.report.results import Results, Summary
 
 MODELS = ("drm", "krr")
 KERNELS = {"rbf": "rbf kernel", "poly": "polynomial kernel"}
@@ -114,7 +114,7 @@ def _draw_pairs(
         panel.errorbar(
             [cell.mean for _, cell in shown],
             [place + shift for place, _ in shown],
-            xerr=[0.0 if math.isnan(c.spread) else c.spread for _, c in shown],
+            xerr=_bars([cell for _, cell in shown]),
             fmt=look.marker,
             color=look.colour,
             mfc=look.colour if model == "drm" else "white",
@@ -128,6 +128,16 @@ def _draw_pairs(
     panel.set_ylim(len(datasets) - 0.4, -0.6)
     panel.set_xlabel(metric_label(results.metric))
     panel.set_title(KERNELS[kernel])
+
+
+def _bars(cells: Sequence[Summary]) -> list[list[float]]:
+    """Return how far deviations reach down and up; no score is below 0 or above 1."""
+    spreads = [0.0 if math.isnan(cell.spread) else cell.spread for cell in cells]
+    pairs = list(zip(cells, spreads, strict=True))
+    return [
+        [min(spread, cell.mean) for cell, spread in pairs],
+        [min(spread, 1.0 - cell.mean) for cell, spread in pairs],
+    ]
 
 
 def has_fixed(results: Results, kernel: str) -> bool:
