@@ -42,11 +42,19 @@ class GramSVC:
         Cost of a margin violation.
     max_iter : int
         Limit on libsvm's iterations.
+    class_weight : "balanced" or None
+        "balanced" multiplies the cost of a class by n/(g·n_c).
     """
 
-    def __init__(self, C: float, max_iter: int = MAX_ITERATIONS) -> None:
+    def __init__(
+        self,
+        C: float,
+        max_iter: int = MAX_ITERATIONS,
+        class_weight: str | None = None,
+    ) -> None:
         self.C = C
         self.max_iter = max_iter
+        self.class_weight = class_weight
 
     def fit(self, K: Matrix, y: NDArray[Any]) -> Self:
         """Train on the kernel matrix of the training samples, of two classes or more.
@@ -60,7 +68,12 @@ class GramSVC:
         cost = self.C * self._scale
         if not np.isfinite(cost):
             raise MethodFailedError(f"C={self.C:g} times the kernel's scale overflows")
-        machine = SVC(kernel="precomputed", C=cost, max_iter=self.max_iter)
+        machine = SVC(
+            kernel="precomputed",
+            C=cost,
+            max_iter=self.max_iter,
+            class_weight=self.class_weight,
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             try:

@@ -179,9 +179,26 @@ def test_the_two_readings_of_the_width() -> None:
 
 
 def test_small_costs_then_wide_kernels_are_preferred() -> None:
-    rbf, poly, _ = METHODS
+    rbf, poly, *_ = METHODS
     assert rbf.prefer is not None
     assert poly.prefer is not None
     best = min(rbf.candidates(), key=rbf.prefer)
     assert (best["C"], best["sigma"]) == (0.001, 1000.0)
     assert min(poly.candidates(), key=poly.prefer)["degree"] == 2
+
+
+def test_balanced_weights_are_scikit_learns() -> None:
+    X, y = blobs((30, 5), 2, seed=4)
+    found = KernelSVC(C=0.3, gamma=0.5, class_weight="balanced").fit(X, y).predict(X)
+    theirs = SVC(C=0.3, gamma=0.5, class_weight="balanced").fit(X, y).predict(X)
+    np.testing.assert_array_equal(found, theirs)
+    plain = KernelSVC(C=0.3, gamma=0.5).fit(X, y).predict(X)
+    assert (plain == 1).sum() < (found == 1).sum()
+
+
+def test_the_balanced_method_searches_the_same_grid() -> None:
+    by_name = {method.name: method for method in METHODS}
+    balanced, plain = by_name["svm-balanced"], by_name["svm-rbf"]
+    assert balanced.grid == plain.grid
+    assert balanced.column is None
+    assert all(c["class_weight"] == "balanced" for c in balanced.candidates())
