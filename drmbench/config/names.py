@@ -11,11 +11,13 @@ QUICK_METHODS = (
     "svm-rbf",
     "svm-poly",
     "svm-linear",
+    "svm-balanced",
     "knn-euclidean",
     "knn-cosine",
     "rf",
     "c45",
     "c45-plain",
+    "c45-dhs",
     "nb",
     "slda",
     "drm-rbf",
@@ -32,7 +34,9 @@ QUICK_METHODS = (
     *(
         f"{sampler}-{classifier}"
         for sampler in ("smote", "borderline-smote", "safe-level-smote")
-        for classifier in ("svm", "knn", "rf", "drm")
+        for classifier in (
+            *("svm", "svm-poly", "knn", "knn-cosine", "rf", "drm", "drm-poly"),
+        )
     ),
 )
 
