@@ -67,11 +67,12 @@ def test_tiny_classes_and_duplicates(counts, alpha):
     assert (loo_predict(K, y, alpha, 0.05)[alone] != y[alone]).all()
 
 
+@pytest.mark.parametrize("counts", [(9, 8, 8), (15, 6, 4)])
 @pytest.mark.parametrize("safe", [0.0, 2.0])
-def test_correction_and_refits_agree(monkeypatch, safe):
-    """`SAFE` above every ratio forces a refit of every sample."""
+def test_correction_deletion_and_refits_agree(monkeypatch, safe, counts):
+    """`SAFE` above every ratio deletes each sample first, or refits a large class."""
     rng = np.random.default_rng(6)
-    X, y = rng.normal(size=(25, 3)), np.arange(25) % 3
+    X, y = rng.normal(size=(25, 3)), np.repeat([0, 1, 2], counts)
     K = oracle.gram(X, X, "poly", 2)
     monkeypatch.setattr(left_out, "SAFE", safe)
     expected = oracle.left_out_dissimilarities(K, y, 0.7, 0.3)
