@@ -9,11 +9,11 @@ did not solve within its iterations has no such property, so there all are refit
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from sklearn.svm import _libsvm as libsvm
 from drmbench.methods.base import Labels, Matrix, MethodFailedError
 
 Places = NDArray[np.intp]
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
 #: Iterations of libsvm; see :class:`KernelSVC`.
 MAX_ITERATIONS = 30_000
@@ -42,15 +43,15 @@ class GramSVC:
         Cost of a margin violation.
     max_iter : int
         Limit on libsvm's iterations.
-    class_weight : "balanced" or None
-        "balanced" multiplies the cost of a class by n/(g·n_c).
+    class_weight : "balanced", dict or None
+        Factors of the cost, class by class; "balanced" is n/(g·n_c).
     """
 
     def __init__(
         self,
         C: float,
         max_iter: int = MAX_ITERATIONS,
-        class_weight: str | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.C = C
         self.max_iter = max_iter

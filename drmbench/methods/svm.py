@@ -22,7 +22,12 @@ from drmbench.methods.base import (
     Method,
     Params,
 )
-from drmbench.methods.gram_svm import MAX_ITERATIONS, GramSVC, left_out_labels
+from drmbench.methods.gram_svm import (
+    MAX_ITERATIONS,
+    ClassWeight,
+    GramSVC,
+    left_out_labels,
+)
 from drmbench.methods.grids import GridAnswer, refit_left_out
 from drmbench.methods.kernel_grid import (
     DECADES,
@@ -56,9 +61,9 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         seven KEEL sets that had not converged after 10,000 iterations, 300,000 made
         the G-mean on test data better for 64 and worse for 54 (mean 0.558 and 0.566,
         0.563 with 30,000).
-    class_weight : "balanced" or None, default=None
-        "balanced" multiplies the cost of a class by n/(g·n_c), so that a rare class
-        counts as much as a common one.
+    class_weight : "balanced", dict or None, default=None
+        Factors of the cost, class by class. "balanced" is n/(g·n_c), so that a rare
+        class counts as much as a common one.
 
     Attributes
     ----------
@@ -94,7 +99,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         "degree": [Interval(Real, 1, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "class_weight": [StrOptions({"balanced"}), None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
     def __init__(
@@ -106,7 +111,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         degree: float = 3,
         coef0: float = 1.0,
         max_iter: int = MAX_ITERATIONS,
-        class_weight: str | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.C = C
         self.kernel = kernel

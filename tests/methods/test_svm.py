@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from method_problems import blobs
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from drmbench.drm.errors import IllConditionedError
@@ -194,6 +196,20 @@ def test_balanced_weights_are_scikit_learns() -> None:
     np.testing.assert_array_equal(found, theirs)
     plain = KernelSVC(C=0.3, gamma=0.5).fit(X, y).predict(X)
     assert (plain == 1).sum() < (found == 1).sum()
+
+
+@pytest.mark.parametrize("max_iter", [1000, 30_000])
+def test_weights_given_class_by_class_are_scikit_learns(max_iter: int) -> None:
+    """The data and weights of the one check that is waived in test_baseline_checks."""
+    X, y = make_blobs(centers=2, random_state=0, cluster_std=20)
+    weights = {0: 1000, 1: 0.0001}
+    ours = KernelSVC(kernel="poly", class_weight=weights, max_iter=max_iter)
+    theirs = SVC(
+        kernel="poly", coef0=1, gamma=1, class_weight=weights, max_iter=max_iter
+    )
+    with pytest.warns(ConvergenceWarning):
+        theirs.fit(X, y)
+    np.testing.assert_array_equal(ours.fit(X, y).predict(X), theirs.predict(X))
 
 
 def test_the_balanced_method_searches_the_same_grid() -> None:
