@@ -59,7 +59,7 @@ def compare_command(
     from drmbench.data.user import load_user_file
     from drmbench.methods.registry import get_method
     from drmbench.protocol.metrics import get_metric
-    from drmbench.report.results import read_results
+    from drmbench.report.stored import read_results
     from drmbench.run.compare import comparison_config, sensible_methods, slug
     from drmbench.run.session import Options, default_jobs, open_session
 

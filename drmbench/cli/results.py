@@ -33,7 +33,7 @@ def results_command(
     import json
 
     from drmbench.cli.run import print_results
-    from drmbench.report.results import load_results
+    from drmbench.report.stored import load_results
 
     if not out.is_dir():
         raise InputError(f"{out} is not a folder of results; `drmbench run` makes one")

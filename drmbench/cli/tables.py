@@ -53,7 +53,7 @@ def tables(
     in README.md. Nothing is run: figures come from the stored results, the paper's from
     the files that drmbench ships.
     """
-    from drmbench.report.results import experiments_in
+    from drmbench.report.stored import experiments_in
     from drmbench.report.tables import write_tables
 
     if not results.is_dir() and results != _DEFAULT:

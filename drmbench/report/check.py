@@ -9,7 +9,8 @@ from typing import Any
 
 from drmbench.errors import InputError
 from drmbench.report.check_cells import CellComparer, Move, keyed, place_of
-from drmbench.report.results import Results, experiments_in, load_results
+from drmbench.report.results import Results
+from drmbench.report.stored import experiments_in, load_results
 
 _PROTOCOL = ("kind", "seed", "split", "selection", "selection_overrides", "measure")
 _ENVIRONMENT = ("python", "platform", "cpu", "blas")

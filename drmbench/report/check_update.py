@@ -14,7 +14,7 @@ from drmbench.data.storage import replacing
 from drmbench.errors import InputError
 from drmbench.report.check import Comparison, compare
 from drmbench.report.check_cells import KEY
-from drmbench.report.results import (
+from drmbench.report.stored import (
     MANIFEST_FILE,
     ROWS_FILE,
     experiments_in,

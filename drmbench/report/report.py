@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from drmbench.data.storage import replacing
 from drmbench.errors import InputError
 from drmbench.report.page import Content, page
-from drmbench.report.results import Results, load_results
+from drmbench.report.results import Results
 from drmbench.report.sections.experiment import ExperimentContent, FigureMarkup
 from drmbench.report.sections.group import Group
+from drmbench.report.stored import load_results
 from drmbench.report.svg import inline_svg
 from drmbench.report.table import ReportTable
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from drmbench.data.storage import replacing
 from drmbench.errors import InputError
 from drmbench.report.dataset_tables import dataset_tables
-from drmbench.report.results import Results, load_results
+from drmbench.report.results import Results
 from drmbench.report.statistics_tables import statistics_tables
+from drmbench.report.stored import load_results
 from drmbench.report.table import (
     ReportTable,
     anchor,

@@ -287,8 +287,8 @@ def _row(method: str, costs: Sequence[NaiveCost]) -> tuple[Cell, ...]:
     return (
         *left,
         Cell(f"{refits:,}", refits),
-        Cell(duration(measured), measured),
-        Cell(duration(naive), naive),
+        Cell(in_one_unit(measured), measured),
+        Cell(in_one_unit(naive), naive),
         _factor_cell(measured, naive, mark),
     )
 
@@ -321,12 +321,12 @@ def _more_notes(
     yield from machines(source.results)
 
 
-def duration(seconds: float) -> str:
+def in_one_unit(seconds: float) -> str:
     """Say a length of time with three significant digits in the unit that suits it.
 
     Examples
     --------
-    >>> duration(0.0421), duration(75), duration(5400), duration(1e6)
+    >>> in_one_unit(0.0421), in_one_unit(75), in_one_unit(5400), in_one_unit(1e6)
     ('0.0421 s', '1.25 min', '1.50 h', '11.6 d')
     """
     for unit, size in _UNITS:

@@ -35,7 +35,7 @@ _NOTES = (
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TriedRule:
     """One way to read a column of the paper, on all data sets it was tried on.
 
     Attributes
@@ -81,20 +81,20 @@ class Attempt:
 
 def rules_tables(source: TableSource) -> list[ReportTable]:
     """Return what was tried and what gives which cell; nothing without such a file."""
-    found = [attempt for r in source.results for attempt in _attempts(source, r)]
+    found = [way for r in source.results for way in _tried_rules(source, r)]
     if not found:
         return []
     assert source.published is not None
     stem = f"{source.id}-{source.published.metric}-rules"
     title = f"{source.title}: ways to read the paper that were tried"
     return [
-        _attempts_table(stem, title, found),
+        _rules_table(stem, title, found),
         _cells_table(f"{stem}-cells", f"{title}, cell by cell", source, found),
     ]
 
 
-def _attempts(source: TableSource, results: Results) -> Iterator[Attempt]:
-    """Give the attempts of an experiment; rules for single cells are not among them."""
+def _tried_rules(source: TableSource, results: Results) -> Iterator[TriedRule]:
+    """Give the rules tried in an experiment, without those for single cells."""
     if results.rules is None or source.published is None:
         return
     spellings = {row.dataset: row.published for row in source.rows()}
@@ -111,10 +111,10 @@ def _attempts(source: TableSource, results: Results) -> Iterator[Attempt]:
                 own[row["scaling"]] = (float(row["mean"]), float(row["sd"]))
                 cells[row["dataset"]] = cell
         column, method, reading, figure, rule = map(str, key)
-        yield Attempt(column, method, reading, figure, rule, figures, cells)
+        yield TriedRule(column, method, reading, figure, rule, figures, cells)
 
 
-def _attempts_table(stem: str, title: str, found: Sequence[Attempt]) -> ReportTable:
+def _rules_table(stem: str, title: str, found: Sequence[TriedRule]) -> ReportTable:
     columns = (
         *(Column(name) for name in ("column", "method", "reading", "figure", "rule")),
         *(Column(name, "right") for name in ("cells tried", "reported", "either")),
@@ -132,37 +132,37 @@ def _attempts_table(stem: str, title: str, found: Sequence[Attempt]) -> ReportTa
     )
 
 
-def _names(attempt: Attempt) -> tuple[str, ...]:
+def _names(way: TriedRule) -> tuple[str, ...]:
     return (
-        attempt.column,
-        attempt.method,
-        attempt.reading,
-        attempt.figure,
-        attempt.rule,
+        way.column,
+        way.method,
+        way.reading,
+        way.figure,
+        way.rule,
     )
 
 
-def _counts(attempt: Attempt) -> tuple[int, int, int]:
-    return len(attempt.cells), len(attempt.reported), len(attempt.either)
+def _counts(way: TriedRule) -> tuple[int, int, int]:
+    return len(way.cells), len(way.reported), len(way.either)
 
 
-def _record(attempt: Attempt) -> Record:
-    tried, reported, either = _counts(attempt)
+def _record(way: TriedRule) -> Record:
+    tried, reported, either = _counts(way)
     return {
-        "column": attempt.column,
-        "method": attempt.method,
-        "reading": attempt.reading,
-        "figure": attempt.figure,
-        "rule": attempt.rule,
+        "column": way.column,
+        "method": way.method,
+        "reading": way.reading,
+        "figure": way.figure,
+        "rule": way.rule,
         "cells": tried,
         "exact_reported": reported,
         "exact_either": either,
-        "datasets_either": " ".join(attempt.either),
+        "datasets_either": " ".join(way.either),
     }
 
 
 def _cells_table(
-    stem: str, title: str, source: TableSource, found: Sequence[Attempt]
+    stem: str, title: str, source: TableSource, found: Sequence[TriedRule]
 ) -> ReportTable:
     tried = {(name, a.column): a.cells[name] for a in found for name in a.cells}
     order = [row.dataset for row in source.rows()]
@@ -172,7 +172,7 @@ def _cells_table(
     for dataset, column in places:
         cell = tried[dataset, column]
         own = [a for a in found if a.column == column and dataset in a.either]
-        texts = [_text(attempt, dataset) for attempt in own]
+        texts = [_text(way, dataset) for way in own]
         figure = published_figure(cell)
         rows.append(
             (Cell(dataset), Cell(column), figure, Cell("; ".join(texts) or "none"))
@@ -189,14 +189,14 @@ def _cells_table(
     )
 
 
-def _text(attempt: Attempt, dataset: str) -> str:
-    parts = [attempt.method]
-    if attempt.reading != "registered":
-        parts.append(attempt.reading)
-    if attempt.figure != "gmean":
-        parts.append(attempt.figure)
-    text = f"{', '.join(parts)}: {attempt.rule}"
-    return text if dataset in attempt.reported else f"{text} (not the better scaling)"
+def _text(way: TriedRule, dataset: str) -> str:
+    parts = [way.method]
+    if way.reading != "registered":
+        parts.append(way.reading)
+    if way.figure != "gmean":
+        parts.append(way.figure)
+    text = f"{', '.join(parts)}: {way.rule}"
+    return text if dataset in way.reported else f"{text} (not the better scaling)"
 
 
 def _cell_record(dataset: str, cell: PublishedCell, texts: Sequence[str]) -> Record:

@@ -11,7 +11,7 @@ from typing import Any
 
 from drmbench.config.model import Experiment
 from drmbench.data.storage import replacing
-from drmbench.report.results import ROWS_FILE, read_rows
+from drmbench.report.stored import ROWS_FILE, read_rows
 from drmbench.run.execute import FIRST_COLUMNS
 from drmbench.run.plan import Plan
 from drmbench.run.store import Store

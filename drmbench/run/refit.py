@@ -28,12 +28,8 @@ from drmbench.protocol import metrics as protocol_metrics
 from drmbench.protocol.metrics import METRICS, measure
 from drmbench.protocol.refit import refit_separate
 from drmbench.report.check_allowance import ROUNDING, HeldOut
-from drmbench.report.results import (
-    OWN_MAXIMA,
-    REFITS_FILE,
-    TRAINING_MAXIMA,
-    Results,
-)
+from drmbench.report.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
+from drmbench.report.stored import REFITS_FILE
 from drmbench.run.execute import informed, load_planned
 from drmbench.run.outputs import csv_text
 from drmbench.run.plan import make_plan

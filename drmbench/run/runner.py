@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from drmbench.report.results import MANIFEST_FILE
+from drmbench.report.stored import MANIFEST_FILE
 from drmbench.run.execute import failed_rows
 from drmbench.run.manifest import make_manifest, write_manifest
 from drmbench.run.outputs import write_parquet, write_rows

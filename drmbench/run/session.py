@@ -11,7 +11,7 @@ from typing import Any
 
 from drmbench.config.model import Experiment
 from drmbench.errors import DataUnavailableError
-from drmbench.report.results import MANIFEST_FILE
+from drmbench.report.stored import MANIFEST_FILE
 from drmbench.run.history import History
 from drmbench.run.memory import SHARE, machine_memory
 from drmbench.run.plan import Plan, PlannedDataset, make_plan, matcher

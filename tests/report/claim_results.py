@@ -14,7 +14,7 @@ from drmbench.methods.registry import list_methods
 from drmbench.protocol.published import find_cell, published_cells
 from drmbench.report.claim_checks.scores import printed_rows
 from drmbench.report.claims import Verdict, judge
-from drmbench.report.results import load_results
+from drmbench.report.stored import load_results
 
 RIVALS = ("svm-rbf", "svm-poly", "knn-euclidean", "knn-cosine", "rf", "c45", "nb")
 TABLE3 = (*RIVALS, "drm-rbf", "drm-poly")

@@ -6,7 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from drmbench.report.results import load_results
+from drmbench.report.stored import load_results
 from drmbench.report.table import ReportTable, to_csv
 from drmbench.report.tables import experiment_tables
 

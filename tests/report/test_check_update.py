@@ -11,7 +11,7 @@ from support import Run
 
 from drmbench.report.check import compare
 from drmbench.report.check_update import update_reference
-from drmbench.report.results import read_results
+from drmbench.report.stored import read_results
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from sample_results import DEVIATION, FAILURE, MISSING
 from drmbench.report import figures
 from drmbench.report.page import Content, page
 from drmbench.report.report import gather
-from drmbench.report.results import load_results
 from drmbench.report.sections.experiment import ExperimentContent
 from drmbench.report.sections.group import Group
 from drmbench.report.sections.progress import Progress, progress
 from drmbench.report.sections.words import run_command, split_words
+from drmbench.report.stored import load_results
 from drmbench.report.svg import inline_svg
 from drmbench.report.tables import experiment_tables
 

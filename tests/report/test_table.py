@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from result_files import make_results
 
-from drmbench.report.results import load_results
+from drmbench.report.stored import load_results
 from drmbench.report.table import (
     Cell,
     Column,

@@ -7,7 +7,7 @@ from table_cells import cells, records, tables_of
 
 from drmbench.report.dataset_tables import dataset_tables
 from drmbench.report.paper_tables import published_table
-from drmbench.report.results import load_results
+from drmbench.report.stored import load_results
 from drmbench.report.tables import experiment_tables
 
 

@@ -16,7 +16,7 @@ from result_edits import edit_rows
 from result_files import make_results
 from support import REPOSITORY
 
-from drmbench.report.results import load_results
+from drmbench.report.stored import load_results
 from drmbench.report.table import ReportTable, to_csv, to_markdown
 from drmbench.report.tables import experiment_tables
 

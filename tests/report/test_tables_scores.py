@@ -16,7 +16,7 @@ from table_cells import cells, records, tables_of
 from drmbench.protocol.protocol import OPTIMISTIC
 from drmbench.protocol.published import published_cells
 from drmbench.report.paper_tables import published_table
-from drmbench.report.results import load_results
+from drmbench.report.stored import load_results
 from drmbench.report.tables_scores import score_table
 from drmbench.report.tables_source import table_sources
 

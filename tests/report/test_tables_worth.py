@@ -12,7 +12,7 @@ from result_edits import edit_rows
 from result_files import make_results
 
 from drmbench.errors import InputError
-from drmbench.report.results import load_results
+from drmbench.report.stored import load_results
 from drmbench.report.table import ReportTable, to_csv
 from drmbench.report.tables import experiment_tables, write_tables
 

@@ -14,7 +14,7 @@ from drmbench.data import load
 from drmbench.errors import CheckFailedError
 from drmbench.methods.registry import get_method
 from drmbench.protocol.splits import kfold_splits
-from drmbench.report.results import load_results, read_results
+from drmbench.report.stored import load_results, read_results
 from drmbench.report.tables import experiment_tables
 from drmbench.run.refit import refit_experiment
 
