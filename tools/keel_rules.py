@@ -285,35 +285,43 @@ def _text(mean: float, sd: float) -> str:
     return f"{mean:.4f} ± {sd:.4f}"
 
 
-def print_table(attempt: Attempt, options: argparse.Namespace) -> list[Trial]:
-    """Print a Markdown table of an attempt, row by row as they are computed."""
+def print_table(attempt: Attempt, options: argparse.Namespace) -> None:
+    """Print a Markdown table of an attempt, and save each row once it is computed."""
+    cells = _cells(attempt, options)
     print(
         f"\n### {attempt.name}, reading: {attempt.reading}, figure: {attempt.figure}\n"
     )
     print("| data set | published | unscaled | scaled | exactly as published |")
     print("|---|---|---|---|---|")
-    everything, given, published = [], 0, 0
-    for name, cell in _cells(attempt, options):
+    given = 0
+    for name, cell in cells.items():
         found = list(trials(load(name), attempt, cell))
         print(f"| {' | '.join(table_row(cell, found))} |", flush=True)
         given += any(trial.gives(cell) for trial in found)
-        published += cell.mean is not None
-        everything += found
+        if options.save:
+            save(options.save, found)
+    published = sum(cell.mean is not None for cell in cells.values())
     print(f"\n{given} of {published} published cells are given by some rule.")
-    return everything
 
 
-def _cells(
-    attempt: Attempt, options: argparse.Namespace
-) -> Iterator[tuple[str, PublishedCell]]:
-    """Give the data sets of an attempt that are not too large, with their cells."""
+def _cells(attempt: Attempt, options: argparse.Namespace) -> dict[str, PublishedCell]:
+    """Return an attempt's cells by data set, without the sets that are too large."""
     cells = published_cells("table8_gmean")
     column = attempt.method().column or attempt.column
+    wanted: dict[str, PublishedCell] = {}
+    rows: dict[str, int] = {}
     for entry in load_catalogue().group("keel"):
         cell = find_cell(cells, entry.paper.names if entry.paper else (), column)
-        wanted = not options.dataset or entry.name in options.dataset
-        if cell is not None and wanted and entry.n <= options.max_rows:
-            yield entry.name, cell
+        if cell is not None:
+            wanted[entry.name], rows[entry.name] = cell, entry.n
+    if not wanted:
+        raise InputError(f"{column or attempt.name!r} is no column of Table 8")
+    names = options.dataset or [n for n in wanted if rows[n] <= options.max_rows]
+    if unknown := [name for name in names if name not in wanted]:
+        raise InputError(
+            f"Table 8 has no data set {unknown[0]!r}; it has {', '.join(wanted)}"
+        )
+    return {name: wanted[name] for name in names}
 
 
 def save(path: Path, found: Sequence[Trial]) -> None:
@@ -348,7 +356,9 @@ def main() -> int:
     parser.add_argument("--reading", default="registered")
     parser.add_argument("--figure", choices=list(FIGURES), default="gmean")
     parser.add_argument("--column", default="C4.5", help="for a method without one")
-    parser.add_argument("--max-rows", type=int, default=600)
+    parser.add_argument(
+        "--max-rows", type=int, default=600, help="of data sets that are not named"
+    )
     parser.add_argument("--save", type=Path, help="CSV file of all figures")
     options = parser.parse_args()
     attempts = (
@@ -361,9 +371,7 @@ def main() -> int:
     )
     try:
         for attempt in attempts:
-            found = print_table(attempt, options)
-            if options.save:
-                save(options.save, found)
+            print_table(attempt, options)
     except DrmbenchError as error:
         print(f"keel_rules: {error}", file=sys.stderr)
         return 2

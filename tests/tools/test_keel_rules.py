@@ -79,3 +79,25 @@ def test_saving_replaces_a_cell_s_trials_and_keeps_the_others(tmp_path: Path) ->
         ("glass4", "registered", "0.3"),
         ("glass4", "libsvm", "0.4"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--method", "nosuch"], "unknown method 'nosuch'"),
+        (["--method", "drm-poly", "--reading", "nosuch"], "no reading 'nosuch'"),
+        (["--method", "drm-poly", "--dataset", "nosuch"], "no data set 'nosuch'"),
+        (["--method", "c45-dhs", "--column", "nosuch"], "is no column of Table 8"),
+    ],
+)
+def test_what_cannot_be_computed_is_said_before_anything_is_printed(
+    arguments: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["keel_rules.py", *arguments])
+    assert keel_rules.main() == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
