@@ -101,9 +101,22 @@ class Comparison:
 
     @property
     def has_paper(self) -> bool:
-        """Whether the paper published figures of this metric."""
+        """Whether the paper published figures of this metric and these columns."""
         published = self.source.published
-        return published is not None and published.metric == self.metric
+        return (
+            published is not None
+            and published.metric == self.metric
+            and not self.splits_columns
+        )
+
+    @property
+    def splits_columns(self) -> bool:
+        """Whether a column of the paper, the higher of several methods, is taken apart.
+
+        The paper's figures and ranks then have nothing of ours to stand beside.
+        """
+        in_paper = self.source.published is not None
+        return in_paper and not all(column.published for column in self.ranked)
 
     def of_row(self, row: Row) -> list[Entry]:
         """Return a row's entries, in the order of the columns."""

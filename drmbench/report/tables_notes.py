@@ -40,6 +40,12 @@ def score_notes(comparison: Comparison, lines: Sequence[str]) -> Iterator[str]:
             "Wins of the paper's are what it prints in bold; in its mean ranks a dash"
             " is last."
         )
+    if comparison.splits_columns:
+        yield (
+            "The paper's columns are the higher of two kernels or distances on the test"
+            " parts. This mode makes no choice there, so each has a column of its own;"
+            " the paper's figures are beside ours in paper mode."
+        )
     for column in comparison.columns:
         if len(column.labels) > 1:
             yield (
