@@ -12,7 +12,7 @@ from drmbench.report.check_cells import CellComparer, Move, keyed, place_of
 from drmbench.report.results import Results
 from drmbench.report.stored import experiments_in, load_results
 
-_PROTOCOL = ("kind", "seed", "split", "selection", "selection_overrides", "measure")
+_PROTOCOL = ("kind", "seed", "split", "selection", "measure")
 _ENVIRONMENT = ("python", "platform", "cpu", "blas")
 _LISTED = 40
 
@@ -116,26 +116,27 @@ def _other_experiment(reference: Results, fresh: Results) -> Iterator[str]:
     """Say in what the two are not the same experiment on the same data."""
     yield from _differences(("schema",), reference.manifest, fresh.manifest)
     yield from _differences(_PROTOCOL, reference.experiment, fresh.experiment)
-    for kind, column, old, new, what in (
-        (
-            "data set",
-            "dataset",
-            reference.datasets,
-            fresh.datasets,
-            ("fingerprint", "substitute"),
-        ),
-        (
-            "method",
-            "method",
-            reference.methods,
-            fresh.methods,
-            ("name", "grid", "params"),
-        ),
-    ):
-        for name in dict.fromkeys(fresh.rows[column]):
-            if name in old and name in new:
-                for text in _differences(what, old[name], new[name]):
-                    yield f"{kind} {name}: {text}"
+    for name in _in_both("dataset", reference.datasets, fresh):
+        old, new = reference.datasets[name], fresh.datasets[name]
+        for text in _differences(("fingerprint", "substitute"), old, new):
+            yield f"data set {name}: {text}"
+    for name in _in_both("method", reference.methods, fresh):
+        old, new = (
+            {**found.methods[name], "selection": _own_selection(found, name)}
+            for found in (reference, fresh)
+        )
+        for text in _differences(("name", "grid", "params", "selection"), old, new):
+            yield f"method {name}: {text}"
+
+
+def _in_both(column: str, known: Mapping[str, Any], fresh: Results) -> Iterator[str]:
+    return (name for name in dict.fromkeys(fresh.rows[column]) if name in known)
+
+
+def _own_selection(results: Results, method: str) -> str | None:
+    overrides = results.experiment.get("selection_overrides") or {}
+    found: str | None = overrides.get(method)
+    return found
 
 
 def _differences(

@@ -115,7 +115,7 @@ def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -
         json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
         for folder in (reference, fresh)
     ]
-    merged = _merged_manifest(manifests[0], manifests[1], len(new))
+    merged = _merged_manifest(manifests[0], manifests[1], new)
     with replacing(reference / ROWS_FILE) as temporary:
         rows.loc[order, columns].fillna("").to_csv(
             temporary, index=False, lineterminator="\n"
@@ -126,25 +126,47 @@ def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -
 
 
 def _merged_manifest(
-    old: Mapping[str, Any], new: Mapping[str, Any], cells: int
+    old: Mapping[str, Any], new: Mapping[str, Any], rows: pd.DataFrame
 ) -> dict[str, Any]:
-    experiment = dict(old["experiment"])
-    for key in ("scaling", "metrics"):
-        experiment[key] = list(
-            dict.fromkeys([*experiment[key], *new["experiment"][key]])
-        )
+    """Describe the rows of both; `rows` are the new ones."""
     run = {key: new.get(key) for key in ("command", "environment")}
     datasets = _merged(old["datasets"], new["datasets"], "name", _was_looked_at)
     methods = _merged(old["methods"], new["methods"], "label")
+    experiment = _merged_experiment(old, new, set(rows["method"]))
     splits = sum(int(entry["splits"]) for entry in datasets)
     return {
         **old,
+        "config": (new if _describes_all(old, new) else old).get("config"),
         "experiment": experiment,
         "datasets": datasets,
         "methods": methods,
         "expected": splits * len(methods) * len(experiment["scaling"]),
-        "updates": [*old.get("updates", []), {**run, "cells": cells}],
+        "updates": [*old.get("updates", []), {**run, "cells": len(rows)}],
     }
+
+
+def _merged_experiment(
+    old: Mapping[str, Any], new: Mapping[str, Any], run: set[str]
+) -> dict[str, Any]:
+    """Return the newer description, with what only the older rows have."""
+    was, now = old["experiment"], new["experiment"]
+    experiment = dict(now if _describes_all(old, new) else was)
+    for key in ("scaling", "metrics"):
+        experiment[key] = list(dict.fromkeys([*was[key], *now[key]]))
+    overrides = now.get("selection_overrides") or {}
+    experiment["selection_overrides"] = {
+        **(was.get("selection_overrides") or {}),
+        **{label: text for label, text in overrides.items() if label in run},
+    }
+    return experiment
+
+
+def _describes_all(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Tell whether the newer config has every data set and method of the older."""
+    return all(
+        {entry[key] for entry in old[part]} <= {entry[key] for entry in new[part]}
+        for part, key in (("datasets", "name"), ("methods", "label"))
+    )
 
 
 def _was_looked_at(dataset: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from result_edits import edit_rows, shift
 from result_files import make_results
 from support import Run
 
+from drmbench.errors import InputError
 from drmbench.report.check import compare
 from drmbench.report.check_update import update_reference
 from drmbench.report.stored import read_results
@@ -124,6 +125,40 @@ def test_expected_cells_are_those_of_the_merged_experiment(
     splits = sum(entry["splits"] for entry in results.datasets.values())
     assert (len(results.datasets), len(results.methods)) == (3, 4)
     assert results.manifest["expected"] == splits * 4
+
+
+def test_a_method_added_with_a_selection_of_its_own(
+    folders: tuple[Path, Path],
+) -> None:
+    """It is the same experiment, and the newer config describes all of it."""
+    before = read_results(folders[0] / "demo")
+    make_results(
+        folders[1],
+        "demo",
+        datasets=list(before.datasets),
+        methods=[*before.methods, "rf"],
+        selection_overrides={"rf": "10-fold", "nb": "in other words"},
+        config="name: newer\n",
+    )
+    rows = folders[1] / "demo" / "results.csv"
+    header, *lines = rows.read_text(encoding="utf-8").splitlines(keepends=True)
+    rows.write_text("".join([header, *(x for x in lines if ",rf," in x)]), "utf-8")
+    update_reference(*folders)
+    after = read_results(folders[0] / "demo")
+    assert after.summary("iris", "rf").complete
+    assert after.summary("iris", "nb").complete
+    assert after.experiment["selection_overrides"] == {"rf": "10-fold"}
+    assert after.manifest["config"] == "name: newer\n"
+
+
+def test_a_method_run_with_another_selection_is_another_experiment(
+    folders: tuple[Path, Path],
+) -> None:
+    make_results(
+        folders[1], "demo", datasets=["iris"], selection_overrides={"nb": "10-fold"}
+    )
+    with pytest.raises(InputError, match="method nb: selection None -> '10-fold'"):
+        update_reference(*folders)
 
 
 @pytest.mark.parametrize("part", [False, True])
