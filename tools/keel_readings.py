@@ -119,10 +119,13 @@ def _left_out_with_kept_sizes(
     return answer.finished()
 
 
-def _with_kept_sizes(name: str) -> Method:
-    return dataclasses.replace(
-        get_method(name), predict_left_out=_left_out_with_kept_sizes
-    )
+def _with_kept_sizes(method: Method) -> Method:
+    return dataclasses.replace(method, predict_left_out=_left_out_with_kept_sizes)
+
+
+def _with_variances() -> Method:
+    """Read the values as s in exp(-‖x - y‖²/(2s))."""
+    return with_overrides(get_method("drm-rbf"), params={"width": "variance"})
 
 
 #: Other ways to read the paper's parameters, by method and name.
@@ -133,11 +136,10 @@ READINGS: Mapping[tuple[str, str], Callable[[], Method]] = {
     ("svm-rbf", "gamma"): lambda: _with_gammas("svm-rbf", DECADES, {"C": 1.0}),
     ("svm-poly", "libsvm"): _libsvm_polynomial,
     ("drm-rbf", "gamma"): lambda: _with_gammas("drm-rbf", DECADES, {}),
-    ("drm-rbf", "variance"): lambda: with_overrides(
-        get_method("drm-rbf"), params={"width": "variance"}
-    ),
-    ("drm-rbf", "kept-sizes"): lambda: _with_kept_sizes("drm-rbf"),
-    ("drm-poly", "kept-sizes"): lambda: _with_kept_sizes("drm-poly"),
+    ("drm-rbf", "variance"): _with_variances,
+    ("drm-rbf", "kept-sizes"): lambda: _with_kept_sizes(get_method("drm-rbf")),
+    ("drm-rbf", "variance-kept-sizes"): lambda: _with_kept_sizes(_with_variances()),
+    ("drm-poly", "kept-sizes"): lambda: _with_kept_sizes(get_method("drm-poly")),
 }
 
 

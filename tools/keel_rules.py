@@ -227,6 +227,7 @@ ATTEMPTS = (
     Attempt("drm-rbf", "variance"),
     Attempt("drm-rbf", "gamma"),
     Attempt("drm-rbf", "kept-sizes"),
+    Attempt("drm-rbf", "variance-kept-sizes"),
     Attempt("drm-poly"),
     Attempt("drm-poly", "kept-sizes"),
 )
