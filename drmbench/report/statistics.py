@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from drmbench.errors import InputError
 
@@ -251,7 +252,11 @@ class PairedTest:
 
 
 def wilcoxon_against(
-    means: pd.DataFrame, reference: str, others: Sequence[str] | None = None
+    means: pd.DataFrame,
+    reference: str,
+    others: Sequence[str] | None = None,
+    *,
+    pairwise: bool = False,
 ) -> list[PairedTest]:
     """Test one method against each of the others.
 
@@ -263,6 +268,9 @@ def wilcoxon_against(
         The method that is compared.
     others : sequence of str or None
         What it is compared with; None is all others.
+    pairwise : bool
+        Whether each test is over the data sets on which its two methods are complete,
+        instead of those on which all are.
 
     Returns
     -------
@@ -270,13 +278,14 @@ def wilcoxon_against(
         In the order of ``others``; empty if the reference is hardly there or no data
         set is complete.
     """
-    whole = complete_part(means).means
+    whole = means if pairwise else complete_part(means).means
     if reference not in whole.columns or whole.empty:
         return []
     names = [n for n in (others or whole.columns) if n in whole and n != reference]
     differences = {
-        name: (whole[reference] - whole[name]).round(_DECIMALS).to_numpy()
+        name: values
         for name in names
+        if len(values := _differences(whole[reference], whole[name]))
     }
     tests = {name: _signed_rank(values) for name, values in differences.items()}
     corrected = holm([p for _, p in tests.values()])
@@ -284,7 +293,7 @@ def wilcoxon_against(
         PairedTest(
             reference,
             str(name),
-            len(whole),
+            len(values),
             int((values > 0).sum()),
             int((values == 0).sum()),
             int((values < 0).sum()),
@@ -294,6 +303,10 @@ def wilcoxon_against(
         )
         for (name, values), p_holm in zip(differences.items(), corrected, strict=True)
     ]
+
+
+def _differences(one: pd.Series, other: pd.Series) -> NDArray[np.float64]:
+    return (one - other).dropna().round(_DECIMALS).to_numpy(dtype=np.float64)
 
 
 def _signed_rank(differences: np.ndarray) -> tuple[float, float]:

@@ -31,9 +31,10 @@ ALPHA = 0.05
 def statistics_tables(
     source: TableSource, mode: ScalingMode, metric: str
 ) -> list[ReportTable]:
-    """Return the table of ranks and the table of paired tests."""
+    """Return the table of ranks and the tables of paired tests."""
     comparison = compare(source, mode, metric)
     scores = comparison.ranked_scores()
+    beyond = _tests_beyond(comparison)
     stem = table_id(source, metric, mode)
     title = f"{source.title}: {metric_words(metric)}, {{}}, {MODE_TITLES[mode]}"
     notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
@@ -47,6 +48,18 @@ def statistics_tables(
             _paired_tests(comparison),
             (*notes, _dropped(friedman(scores))),
         ),
+        *(
+            [
+                _paired_table(
+                    f"{stem}-wilcoxon-beyond",
+                    title.format("Wilcoxon's tests against methods beyond the paper"),
+                    beyond,
+                    (*notes, "Each over the data sets on which both are complete."),
+                )
+            ]
+            if beyond
+            else []
+        ),
     ]
 
 
@@ -54,6 +67,23 @@ def _paired_tests(comparison: Comparison) -> list[PairedTest]:
     scores = comparison.ranked_scores()
     return [
         t for name in _references(comparison) for t in wilcoxon_against(scores, name)
+    ]
+
+
+def _tests_beyond(comparison: Comparison) -> list[PairedTest]:
+    """Test the DRM against what an experiment adds to a table of the paper.
+
+    Apart from the others, whose correction must not depend on what is added. A column
+    that shows the higher of two methods on the test parts is not comparable with one
+    that does not.
+    """
+    added = [c.heading for c in comparison.columns if not c.competes]
+    single = {c.heading for c in comparison.columns if len(c.labels) == 1}
+    return [
+        test
+        for name in _references(comparison)
+        if added and name in single
+        for test in wilcoxon_against(comparison.scores(), name, added, pairwise=True)
     ]
 
 

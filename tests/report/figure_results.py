@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.text import Text
 from result_files import KEEL, default_value, make_results
 
@@ -87,8 +87,9 @@ def line(panel: Axes, label: str) -> np.ndarray:
     return np.column_stack([found.get_xdata(), found.get_ydata()])
 
 
-def texts(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+def texts(part: Artist) -> list[str]:
+    """Return what a figure or a part of it says."""
+    return [text.get_text() for text in part.findobj(Text) if text.get_text()]
 
 
 def mean_value(dataset: str, method: str, mode: str, scaling: str) -> float:

@@ -82,6 +82,25 @@ def test_ranks_have_a_panel_a_mode(drawings: dict[str, Drawing]) -> None:
     assert not any("beta=" in text for text in texts(drawings["ablation_ranks"].figure))
 
 
+def test_ranks_of_over_sampling_have_the_drm_of_the_imbalanced_experiment(
+    tmp_path: Path,
+) -> None:
+    """Kernels are merged in paper mode and apart in honest mode, as in the tables."""
+    common = {"datasets": KEEL, "metrics": ("gmean",), "modes": ("paper", "honest")}
+    drm, smote = ("drm-rbf", "drm-poly"), ("smote-svm", "smote-svm-poly", "smote-rf")
+    make_results(tmp_path, "imbalanced", methods=drm, reproduces="table8", **common)
+    make_results(tmp_path, "sampling", methods=smote, reproduces="table9", **common)
+    drawing = draw(tmp_path)["sampling_ranks"]
+    honest, paper = (
+        {word for text in texts(panel) for word in text.split()}
+        for panel in drawing.figure.axes
+    )
+    assert {*drm, "smote-svm", "smote-svm-poly", "SMOTE+RF"} <= honest
+    assert {"DRM", "SMOTE+SVM", "SMOTE+RF"} <= paper
+    assert not {*drm, *smote} & paper
+    assert "drm-rbf, drm-poly: of the experiment imbalanced" in drawing.caption
+
+
 def test_ours_against_the_paper(drawings: dict[str, Drawing]) -> None:
     panels = drawings["imbalanced_published"].figure.axes
     columns = {

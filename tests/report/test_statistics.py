@@ -156,6 +156,22 @@ def test_rounding_is_no_difference():
     assert wilcoxon_against(means, "a")[0].ties == 1
 
 
+def test_pairs_may_have_data_sets_of_their_own():
+    """Each is then what it is without the others, but for Holm's correction."""
+    means = MEANS.copy()
+    means.loc[means.index[:3], "b"] = math.nan
+    first, *others = wilcoxon_against(means, "a", pairwise=True)
+    (alone,) = wilcoxon_against(means[["a", "b"]].iloc[3:], "a")
+    assert (first.n, first.p, first.median_difference) == (
+        9,
+        alone.p,
+        alone.median_difference,
+    )
+    assert [test.p for test in others] == [
+        test.p for test in wilcoxon_against(MEANS, "a")[1:]
+    ]
+
+
 def test_incomplete_data_sets_are_dropped_for_all():
     means = MEANS.copy()
     means.loc[0, "b"] = math.nan

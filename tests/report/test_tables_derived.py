@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from result_files import make_results, splits_with
+from result_files import KEEL, make_results, splits_with
 from table_cells import cells, tables_of
 
 from drmbench.protocol.published import published_cells
@@ -63,6 +63,30 @@ def test_agreement_counts_cells(tmp_path):
     (haberman,) = (v for k, v in listed.items() if k[:2] == ("haberman", "KNN(E)"))
     assert haberman["exact with"].text == "none"
     assert haberman["scaling"].text == "separate"
+
+
+def test_methods_beyond_the_paper_are_tested_apart(tmp_path):
+    """What an experiment adds does not touch the correction of the paper's methods."""
+    common = {"reproduces": "table8", "metrics": ("gmean",), "datasets": KEEL}
+    make_results(tmp_path / "a", "imbalanced", methods=("drm-rbf", "nb"), **common)
+    make_results(
+        tmp_path / "b",
+        "imbalanced",
+        methods=("drm-rbf", "nb", "svm-balanced"),
+        values={(name, "svm-balanced"): 0.99 for name in KEEL[1:]}
+        | {(KEEL[0], "svm-balanced"): "it failed"},
+        **common,
+    )
+    stem = "imbalanced-gmean-honest-mode-wilcoxon"
+    without, found = tables_of(tmp_path / "a"), tables_of(tmp_path / "b")
+    assert found[stem].rows == without[stem].rows
+    assert f"{stem}-beyond" not in without
+    (row,) = found[f"{stem}-beyond"].rows
+    losses = len(KEEL) - 1
+    assert [cell.text for cell in row[:5]] == [
+        *("DRM(R)", "svm-balanced"),
+        *("0", "0", str(losses)),
+    ]
 
 
 def test_seconds_and_machine(tmp_path):

@@ -34,28 +34,41 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """A kind of figure: of which experiments, and how it is drawn."""
+    """A kind of figure: of which experiments, and how it is drawn.
+
+    Attributes
+    ----------
+    applies : callable
+        Tells whether an experiment has such a figure.
+    draw : callable
+        Draws it, given the experiment and all experiments by name.
+    """
 
     applies: Callable[[Results], bool]
-    draw: Callable[[Results], Drawing]
+    draw: Callable[[Results, Mapping[str, Results]], Drawing]
+
+
+def _alone(draw: Callable[[Results], Drawing]) -> Callable[..., Drawing]:
+    """Return a drawing function that needs no other experiment."""
+    return lambda found, _others: draw(found)
 
 
 RECIPES = (
-    Recipe(timing.is_timing, timing.draw_time),
-    Recipe(convergence.is_convergence, convergence.draw_objective),
-    Recipe(convergence.is_convergence, convergence.draw_beta),
-    Recipe(ablation.has_selected, ablation.draw_selected),
+    Recipe(timing.is_timing, _alone(timing.draw_time)),
+    Recipe(convergence.is_convergence, _alone(convergence.draw_objective)),
+    Recipe(convergence.is_convergence, _alone(convergence.draw_beta)),
+    Recipe(ablation.has_selected, _alone(ablation.draw_selected)),
     *(
         Recipe(
             partial(ablation.has_fixed, kernel=kernel),
-            partial(ablation.draw_fixed, kernel=kernel),
+            _alone(partial(ablation.draw_fixed, kernel=kernel)),
         )
         for kernel in ablation.KERNELS
     ),
     Recipe(is_classification, ranks.draw_ranks),
-    Recipe(published.has_published, published.draw_published),
-    Recipe(is_classification, tradeoff.draw_tradeoff),
-    Recipe(modes.has_both_modes, modes.draw_modes),
+    Recipe(published.has_published, _alone(published.draw_published)),
+    Recipe(is_classification, _alone(tradeoff.draw_tradeoff)),
+    Recipe(modes.has_both_modes, _alone(modes.draw_modes)),
 )
 
 
@@ -77,7 +90,7 @@ def draw_all(
                 continue
             try:
                 with house_style():
-                    drawing = recipe.draw(found)
+                    drawing = recipe.draw(found, results)
                     fix_layout(drawing.figure)
             except NothingToDrawError as error:
                 say(f"no figure: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from drmbench.protocol.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
@@ -66,9 +67,28 @@ def method_names(results: Results) -> dict[str, str]:
     return names
 
 
-def comparison_of(results: Results, mode: ScalingMode) -> Comparison:
-    """Return one experiment's figures as its tables show them."""
-    (source,) = table_sources({results.name: results})
+def comparison_of(
+    results: Results, mode: ScalingMode, others: Iterable[Results] = ()
+) -> Comparison:
+    """Return one experiment's figures as its tables show them.
+
+    Parameters
+    ----------
+    results : Results
+        The experiment.
+    mode : {"honest", "paper", "none", "maxabs"}
+        The scaling mode.
+    others : iterable of Results
+        Experiments from which a table of the paper may borrow columns.
+    """
+    published = published_table(results.experiment.get("reproduces") or "")
+    lent_by = published.borrows_from if published else ""
+    together = {results.name: results} | {
+        other.name: other
+        for other in others
+        if lent_by and other.experiment.get("reproduces") == lent_by
+    }
+    (source,) = (s for s in table_sources(together) if results in s.results)
     return compare(source, mode, source.metric)
 
 

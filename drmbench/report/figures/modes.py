@@ -25,6 +25,7 @@ from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.style import (
     BLACK,
     GREY,
+    LABEL_SIZE,
     PALE,
     SINGLE,
     family_look,
@@ -65,7 +66,11 @@ def draw_modes(results: Results) -> Drawing:
     panel.axvline(0, color=GREY, lw=0.8, zorder=1)
     panel.set_yticks(range(shown.shape[1]), [names[m] for m in shown.columns])
     panel.set_ylim(shown.shape[1] - 0.4, -0.6)
-    panel.set_xlabel(f"{metric_label(results.metric)}: paper mode − honest mode")
+    # Below the figure, not the panel, which long names of methods make narrow.
+    figure.supxlabel(
+        f"{metric_label(results.metric)}: paper mode − honest mode",
+        fontsize=LABEL_SIZE,
+    )
     return Drawing(
         f"{results.name}_modes",
         f"Paper mode minus honest mode: {results.experiment['title']}",

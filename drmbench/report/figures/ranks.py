@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.figures.captions import (
     caption,
+    listed,
     missing_sentence,
     protocol_sentence,
     sizes_sentence,
@@ -41,6 +42,7 @@ from drmbench.report.statistics import (
     friedman,
     mean_ranks,
 )
+from drmbench.report.tables_compare import Comparison
 
 #: Ranks over fewer data sets than these say nothing.
 _FEWEST = 3
@@ -62,25 +64,36 @@ class Standing:
         Mean ranks, best first.
     cd : float
         Nemenyi's critical difference.
+    families : dict of str to str
+        The family of each method, by its name in the tables.
     """
 
     mode: ScalingMode
     part: CompletePart
     ranks: pd.Series[float]
     cd: float
+    families: dict[str, str]
 
 
-def draw_ranks(results: Results) -> Drawing:
+def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     """Draw the mean ranks, a panel a mode, with bars over what cannot be told apart.
 
     The methods that compete are those that the tables rank.
+
+    Parameters
+    ----------
+    results : Results
+        The experiment.
+    others : mapping of str to Results
+        Experiments from which its table of the paper may borrow columns.
 
     Raises
     ------
     NothingToDrawError
         If fewer than three data sets, or two methods, have complete results.
     """
-    standings = [s for mode in _modes(results) if (s := _standing(results, mode))]
+    compared = [comparison_of(results, m, others.values()) for m in _modes(results)]
+    standings = [s for comparison in compared if (s := _standing(comparison))]
     if not standings:
         raise NothingToDrawError(
             f"{results.name}: mean ranks need two methods with complete results on"
@@ -89,15 +102,14 @@ def draw_ranks(results: Results) -> Drawing:
     lines = [_height(standing) for standing in standings]
     figure = new_figure(DOUBLE, _LINE * sum(lines) + 0.2 * len(lines))
     panels = figure.subplots(len(lines), squeeze=False, height_ratios=lines)[:, 0]
-    families = _families(results)
     for panel, standing in zip(panels, standings, strict=True):
-        _draw_panel(panel, standing, families)
+        _draw_panel(panel, standing)
         if len(standings) > 1:
             panel.set_title(f"{standing.mode} mode", loc="left")
     return Drawing(
         f"{results.name}_ranks",
         f"Mean ranks: {results.experiment['title']}",
-        _caption(results, standings),
+        _caption(results, compared[0], standings),
         figure,
     )
 
@@ -107,25 +119,30 @@ def _modes(results: Results) -> list[ScalingMode]:
     return [fair, *(mode for mode in results.modes if mode != fair)]
 
 
-def _standing(results: Results, mode: ScalingMode) -> Standing | None:
-    scores = comparison_of(results, mode).ranked_scores()
-    run = _families(results)
-    free = [name for name in scores if name in run and fixed_beta(name) is None]
+def _standing(comparison: Comparison) -> Standing | None:
+    scores, families = comparison.ranked_scores(), _families(comparison)
+    free = [name for name in scores if name in families and fixed_beta(name) is None]
     part = complete_part(scores[free])
     n, k = part.means.shape
     if n < _FEWEST or k < 2:
         return None
     ranks = mean_ranks(part.means).sort_values(kind="stable")
-    return Standing(mode, part, ranks, critical_difference(k, n))
+    cd = critical_difference(k, n)
+    return Standing(comparison.mode, part, ranks, cd, families)
 
 
-def _families(results: Results) -> dict[str, str]:
+def _families(comparison: Comparison) -> dict[str, str]:
     """Return the family of each method that was run, by its name in the tables."""
-    columns = comparison_of(results, fair_mode(results)).columns
+    source = comparison.source
+    methods = {
+        label: entry
+        for results in (*source.lenders, *source.results)
+        for label, entry in results.methods.items()
+    }
     return {
-        column.heading: base_family(results.methods[column.labels[0]]["family"])
-        for column in columns
-        if column.labels and column.labels[0] in results.methods
+        column.heading: base_family(methods[column.labels[0]]["family"])
+        for column in comparison.columns
+        if column.labels and column.labels[0] in methods
     }
 
 
@@ -155,7 +172,7 @@ def _height(standing: Standing) -> float:
     return 4.2 + _depth(standing) + (len(standing.ranks) + 1) // 2
 
 
-def _draw_panel(panel: Axes, standing: Standing, families: Mapping[str, str]) -> None:
+def _draw_panel(panel: Axes, standing: Standing) -> None:
     ranks = standing.ranks
     k = len(ranks)
     panel.set_axis_off()
@@ -169,7 +186,7 @@ def _draw_panel(panel: Axes, standing: Standing, families: Mapping[str, str]) ->
     for place, (name, rank) in enumerate(ranks.items()):
         left = place < half
         y = -1.2 - _depth(standing) - (place if left else k - 1 - place)
-        family = families[str(name)]
+        family = standing.families[str(name)]
         _draw_name(panel, str(name), family, float(rank), (1 if left else k, y))
 
 
@@ -206,8 +223,9 @@ def _draw_name(
     )
 
 
-def _caption(results: Results, standings: Sequence[Standing]) -> str:
-    comparison = comparison_of(results, fair_mode(results))
+def _caption(
+    results: Results, comparison: Comparison, standings: Sequence[Standing]
+) -> str:
     headings = set(standings[0].part.means.index)
     shown = [row.dataset for row in comparison.rows if row.heading in headings]
     return caption(
@@ -218,8 +236,24 @@ def _caption(results: Results, standings: Sequence[Standing]) -> str:
         sizes_sentence(results, shown),
         protocol_sentence(results, *(standing.mode for standing in standings)),
         stand_in_sentence(results, shown),
+        _lent(comparison),
         missing_sentence(_gaps(standings)),
     )
+
+
+def _lent(comparison: Comparison) -> str:
+    """Say which methods another experiment has, and which."""
+    own = {label for found in comparison.source.results for label in found.methods}
+    lent = [
+        label
+        for column in comparison.ranked
+        for label in column.labels
+        if label not in own
+    ]
+    names = [found.name for found in comparison.source.lenders]
+    if not lent or not names:
+        return ""
+    return f"{listed(lent)}: of the experiment {listed(names)}, selected as there."
 
 
 def _test_words(standing: Standing) -> str:

@@ -31,11 +31,13 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY, LIGHT, PALE = "#666666", "#BBBBBB", "#E6E6E6"
 
+LABEL_SIZE = 8
+
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 8,
     "axes.titlesize": 8,
-    "axes.labelsize": 8,
+    "axes.labelsize": LABEL_SIZE,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "legend.fontsize": 7.5,
