@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 #: Long tables that repeat, cell by cell or pair by pair, what shorter ones sum up.
-_ON_DEMAND = ("-wilcoxon", "-cells")
+_ON_DEMAND = ("-wilcoxon", "-wilcoxon-beyond", "-cells")
 
 
 def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:

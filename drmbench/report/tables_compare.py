@@ -100,6 +100,14 @@ class Comparison:
         return tuple(column for column in self.columns if column.competes)
 
     @property
+    def lent(self) -> tuple[str, ...]:
+        """The labels of competing methods that only a lender has."""
+        own = {label for found in self.source.results for label in found.methods}
+        lenders = {label for found in self.source.lenders for label in found.methods}
+        labels = (label for column in self.ranked for label in column.labels)
+        return tuple(x for x in labels if x in lenders and x not in own)
+
+    @property
     def has_paper(self) -> bool:
         """Whether the paper published figures of this metric and these columns."""
         published = self.source.published

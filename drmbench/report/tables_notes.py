@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
+from drmbench.report.results import Results
 from drmbench.report.statistics import complete_part
 from drmbench.report.tables_compare import Comparison
 
@@ -33,6 +34,8 @@ def score_notes(comparison: Comparison, lines: Sequence[str]) -> Iterator[str]:
         for results in source.results
         if (text := results.selection(comparison.mode))
     )
+    for lender in source.lenders:
+        yield from _lent_notes(comparison, lender)
     if "ours" in lines:
         yield _block_note(comparison)
     if "paper" in lines:
@@ -54,6 +57,18 @@ def score_notes(comparison: Comparison, lines: Sequence[str]) -> Iterator[str]:
             )
     if absent := source.absent_rows():
         yield f"Rows of the paper that these experiments have not: {', '.join(absent)}."
+
+
+def _lent_notes(comparison: Comparison, lender: Results) -> Iterator[str]:
+    """Say how parameters of borrowed columns were selected."""
+    overrides = lender.selection_overrides(comparison.mode)
+    texts: dict[str, list[str]] = {}
+    for label in comparison.lent:
+        if label in lender.methods:
+            text = overrides.get(label) or lender.selection(comparison.mode)
+            texts.setdefault(text, []).append(label)
+    for text, labels in texts.items():
+        yield f"{' and '.join(labels)} are those of {lender.name}; selection: {text}."
 
 
 def _block_note(comparison: Comparison) -> str:

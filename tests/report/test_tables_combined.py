@@ -59,7 +59,9 @@ def test_sampling_shows_the_higher_drm_also_from_the_imbalanced_experiment(tmp_p
     assert found["haberman", "ours"]["DRM"].text == "0.7000 ± 0.0000"
     assert found["ecoli1", "ours"]["DRM"].text == "0.9000 ± 0.0000"
     assert found["glass4", "ours"]["DRM"].text == "0.9000 ± 0.0000 (3/5)"
-    assert "DRM is the higher of drm-rbf and drm-poly" in " ".join(table.notes)
+    notes = " ".join(table.notes)
+    assert "DRM is the higher of drm-rbf and drm-poly" in notes
+    assert "drm-rbf and drm-poly are those of imbalanced; selection: leave-" in notes
     methods = {
         r["dataset"]: r["method"] for r in records(table) if r["column"] == "DRM"
     }

@@ -243,17 +243,13 @@ def _caption(
 
 def _lent(comparison: Comparison) -> str:
     """Say which methods another experiment has, and which."""
-    own = {label for found in comparison.source.results for label in found.methods}
-    lent = [
-        label
-        for column in comparison.ranked
-        for label in column.labels
-        if label not in own
-    ]
-    names = [found.name for found in comparison.source.lenders]
-    if not lent or not names:
+    if not comparison.lent:
         return ""
-    return f"{listed(lent)}: of the experiment {listed(names)}, selected as there."
+    names = [found.name for found in comparison.source.lenders]
+    return (
+        f"{listed(comparison.lent)}: of the experiment {listed(names)}, selected as"
+        " there."
+    )
 
 
 def _test_words(standing: Standing) -> str:
