@@ -110,7 +110,8 @@ def require_columns(results: Results) -> None:
     figures = _FOUND if measured else results.experiment["metrics"]
     scalar = [c for c in figures if c in table and (measured or is_scalar(c))]
     for column in (*numbers, *scalar):
-        if not is_numeric_dtype(table[column]):
+        # A run whose data could not be had has no rows, and columns of no type.
+        if len(table) and not is_numeric_dtype(table[column]):
             raise InputError(f"{file} has text in the column {column}")
     for column in numbers:
         if table.loc[table["status"] == "ok", column].isna().any():

@@ -85,6 +85,8 @@ def _rows(folder: Path) -> pd.DataFrame:
 
 def _update(reference: Path, fresh: Path, known: bool) -> str:
     new = _rows(fresh)
+    if new.empty:
+        return f"{fresh.name}: no cells, so nothing is updated"
     if not known:
         _copy(fresh, reference)
         return f"{fresh.name}: added {len(new)} cells"

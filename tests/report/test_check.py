@@ -264,6 +264,23 @@ def test_a_part_is_compared_and_the_rest_counted(folders: tuple[Path, Path]) -> 
     assert "25 not in the fresh run, 5 not in the reference" in found.summary()
 
 
+def test_a_run_without_any_row_covers_nothing(
+    folders: tuple[Path, Path], run: Run
+) -> None:
+    """That is what a run leaves whose data cannot be had; other runs still count."""
+    make_results(folders[0], "more", datasets=["yale"], methods=["nb"])
+    path = make_results(folders[1], "more", datasets=["yale"], methods=["nb"])
+    header, *_ = (path / "results.csv").read_text(encoding="utf-8").splitlines()
+    (path / "results.csv").write_text(f"{header}\n", encoding="utf-8")
+    options = ("--reference", str(folders[0]), "--results", str(folders[1]))
+    done = run("check", *options)
+    assert done.code == 0
+    assert "more: 0 of 5 reference cells compared" in done.out
+    before = (folders[0] / "more" / "manifest.json").read_bytes()
+    assert "more: no cells" in run("check", *options, "--update").out
+    assert (folders[0] / "more" / "manifest.json").read_bytes() == before
+
+
 def test_experiments_on_one_side_are_counted(
     folders: tuple[Path, Path], run: Run
 ) -> None:
