@@ -116,11 +116,11 @@ def _other_experiment(reference: Results, fresh: Results) -> Iterator[str]:
     """Say in what the two are not the same experiment on the same data."""
     yield from _differences(("schema",), reference.manifest, fresh.manifest)
     yield from _differences(_PROTOCOL, reference.experiment, fresh.experiment)
-    for name in _in_both("dataset", reference.datasets, fresh):
+    for name in _in_both(fresh.rows["dataset"], reference.datasets, fresh.datasets):
         old, new = reference.datasets[name], fresh.datasets[name]
         for text in _differences(("fingerprint", "substitute"), old, new):
             yield f"data set {name}: {text}"
-    for name in _in_both("method", reference.methods, fresh):
+    for name in _in_both(fresh.rows["method"], reference.methods, fresh.methods):
         old, new = (
             {**found.methods[name], "selection": _own_selection(found, name)}
             for found in (reference, fresh)
@@ -129,8 +129,11 @@ def _other_experiment(reference: Results, fresh: Results) -> Iterator[str]:
             yield f"method {name}: {text}"
 
 
-def _in_both(column: str, known: Mapping[str, Any], fresh: Results) -> Iterator[str]:
-    return (name for name in dict.fromkeys(fresh.rows[column]) if name in known)
+def _in_both(
+    names: Iterable[str], old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[str]:
+    """Give the names, each once, that both manifests describe."""
+    return (name for name in dict.fromkeys(names) if name in old and name in new)
 
 
 def _own_selection(results: Results, method: str) -> str | None:

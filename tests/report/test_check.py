@@ -281,6 +281,15 @@ def test_a_run_without_any_row_covers_nothing(
     assert (folders[0] / "more" / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("part", ["datasets", "methods"])
+def test_rows_that_the_manifest_does_not_list_are_an_input_error(
+    folders: tuple[Path, Path], part: str
+) -> None:
+    edit_manifest(folders[1] / "demo", lambda manifest: manifest[part].pop(0))
+    with pytest.raises(InputError, match=r"which manifest\.json does not list"):
+        compare_folders(*folders)
+
+
 def test_experiments_on_one_side_are_counted(
     folders: tuple[Path, Path], run: Run
 ) -> None:
