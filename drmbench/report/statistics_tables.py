@@ -34,11 +34,10 @@ def statistics_tables(
     """Return the table of ranks and the tables of paired tests."""
     comparison = compare(source, mode, metric)
     scores = comparison.ranked_scores()
-    beyond = _tests_beyond(comparison)
     stem = table_id(source, metric, mode)
     title = f"{source.title}: {metric_words(metric)}, {{}}, {MODE_TITLES[mode]}"
     notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
-    return [
+    tables = [
         _ranks_table(
             f"{stem}-statistics", title.format("ranks"), scores, source.digits, notes
         ),
@@ -48,19 +47,16 @@ def statistics_tables(
             _paired_tests(comparison),
             (*notes, _dropped(friedman(scores))),
         ),
-        *(
-            [
-                _paired_table(
-                    f"{stem}-wilcoxon-beyond",
-                    title.format("Wilcoxon's tests against methods beyond the paper"),
-                    beyond,
-                    (*notes, "Each over the data sets on which both are complete."),
-                )
-            ]
-            if beyond
-            else []
-        ),
     ]
+    if beyond := _tests_beyond(comparison):
+        words = "Wilcoxon's tests against methods beyond the paper"
+        pairs = "Each over the data sets on which both are complete."
+        tables.append(
+            _paired_table(
+                f"{stem}-wilcoxon-beyond", title.format(words), beyond, (*notes, pairs)
+            )
+        )
+    return tables
 
 
 def _paired_tests(comparison: Comparison) -> list[PairedTest]:
@@ -78,12 +74,15 @@ def _tests_beyond(comparison: Comparison) -> list[PairedTest]:
     that does not.
     """
     added = [c.heading for c in comparison.columns if not c.competes]
+    if not added:
+        return []
     single = {c.heading for c in comparison.columns if len(c.labels) == 1}
+    scores = comparison.scores()
     return [
         test
         for name in _references(comparison)
-        if added and name in single
-        for test in wilcoxon_against(comparison.scores(), name, added, pairwise=True)
+        if name in single
+        for test in wilcoxon_against(scores, name, added, pairwise=True)
     ]
 
 
