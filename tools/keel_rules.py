@@ -36,17 +36,17 @@ from numpy.typing import NDArray
 from drmbench.data import load
 from drmbench.data.dataset import Dataset
 from drmbench.data.registry import load_catalogue
-from drmbench.data.storage import replacing
 from drmbench.errors import DrmbenchError, InputError
+from drmbench.files import replacing
 from drmbench.methods.base import NO_PREDICTION, Labels, Method
-from drmbench.protocol.metrics import gmean_score, mean_and_spread
-from drmbench.protocol.protocol import paper_protocol
-from drmbench.protocol.published import (
+from drmbench.metrics import gmean_score, mean_and_spread
+from drmbench.paper import (
     Agreement,
     PublishedCell,
     find_cell,
     published_cells,
 )
+from drmbench.protocol.protocol import paper_protocol
 from drmbench.protocol.scaling import Scaling, scale_test, scale_train
 from drmbench.protocol.selection import TIE_TOLERANCE
 from drmbench.protocol.splits import given_folds

@@ -73,7 +73,7 @@ def check(
 
 
 def _say_nothing_is_fresh(reference: Path, names: list[str]) -> None:
-    from drmbench.report.stored import experiments_in
+    from drmbench.run.results import experiments_in
 
     if not experiments_in(reference):
         raise InputError(f"nothing to check: {reference} and {_RUNS} have no results")
@@ -97,7 +97,7 @@ def _check_reference(reference: Path, names: list[str]) -> None:
 
 
 def _has_fresh(names: list[str]) -> bool:
-    from drmbench.report.stored import experiments_in
+    from drmbench.run.results import experiments_in
 
     there = experiments_in(_RUNS)
     return any(name in there for name in names or there)
@@ -132,7 +132,7 @@ def _print_summaries(found: Sequence[Comparison]) -> None:
 def _update(reference: Path, results: Path, names: list[str]) -> None:
     from drmbench.report.check import compare, failure_text
     from drmbench.report.check_update import update_reference
-    from drmbench.report.stored import experiments_in, load_results
+    from drmbench.run.results import experiments_in, load_results
 
     fresh = load_results(results, names)
     if not fresh:

@@ -43,7 +43,7 @@ def claims(
     testable, and the command that would run it is shown.
     """
     from drmbench.report.claims import judge
-    from drmbench.report.stored import load_results
+    from drmbench.run.results import load_results
 
     if results is not None and not results.is_dir():
         raise InputError(f"{results} is not a folder of results")

@@ -55,12 +55,12 @@ def compare_command(
     part. Ends with a ranking, a verdict, and the config to build on.
     """
     from drmbench.config import load_experiments
-    from drmbench.data.storage import replacing
     from drmbench.data.user import load_user_file
+    from drmbench.files import replacing
     from drmbench.methods.registry import get_method
-    from drmbench.protocol.metrics import get_metric
-    from drmbench.report.stored import read_results
+    from drmbench.metrics import get_metric
     from drmbench.run.compare import comparison_config, sensible_methods, slug
+    from drmbench.run.results import read_results
     from drmbench.run.session import Options, default_jobs, open_session
 
     get_metric(metric, scalar=True)
@@ -99,9 +99,9 @@ def compare_command(
 def _print_ranking(results: object) -> None:
     import math
 
-    from drmbench.report.results import Results
     from drmbench.run.compare import ranking, seconds_of, verdict
     from drmbench.run.progress import duration
+    from drmbench.run.results import Results
 
     assert isinstance(results, Results)
     rows = []

@@ -15,7 +15,7 @@ from drmbench.errors import InputError
 if TYPE_CHECKING:
     from drmbench.data.entries import DatasetEntry
     from drmbench.methods.base import Method
-    from drmbench.protocol.published import PublishedCell
+    from drmbench.paper import PublishedCell
     from drmbench.protocol.reproduction import ReproducedCell
 
 EPILOGUE = examples(
@@ -49,8 +49,8 @@ def keel_cells(
     exactly. By default all 15 sets and all methods of the table; the kernel methods
     take hours.
     """
+    from drmbench.paper import published_cells
     from drmbench.protocol.protocol import OPTIMISTIC
-    from drmbench.protocol.published import published_cells
 
     published = [
         cell
@@ -103,7 +103,7 @@ def _computed(
 ) -> Iterator[tuple[ReproducedCell, PublishedCell | None]]:
     from joblib import Parallel, delayed
 
-    from drmbench.protocol.published import find_cell
+    from drmbench.paper import find_cell
 
     wanted = [(entry, method) for method in methods for entry in entries]
     run = Parallel(n_jobs=jobs, return_as="generator")
@@ -155,7 +155,7 @@ def _remarks(ours: ReproducedCell, theirs: PublishedCell | None) -> str:
 def _print_counts(
     pairs: list[tuple[ReproducedCell, PublishedCell | None]],
 ) -> None:
-    from drmbench.protocol.published import Agreement
+    from drmbench.paper import Agreement
     from drmbench.protocol.reproduction import count_agreements
 
     columns = [("method", LEFT), *((str(kind), RIGHT) for kind in Agreement)]

@@ -79,7 +79,7 @@ def predict_command(
 
 @contextmanager
 def _destination(out: Path | None) -> Iterator[IO[str]]:
-    from drmbench.data.storage import replacing
+    from drmbench.files import replacing
 
     if out is None:
         yield sys.stdout

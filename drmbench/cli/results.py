@@ -11,7 +11,7 @@ from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.report.results import Results
+    from drmbench.run.results import Results
 
 EPILOGUE = examples(
     "drmbench results",
@@ -33,7 +33,7 @@ def results_command(
     import json
 
     from drmbench.cli.run import print_results
-    from drmbench.report.stored import load_results
+    from drmbench.run.results import load_results
 
     if not out.is_dir():
         raise InputError(f"{out} is not a folder of results; `drmbench run` makes one")
@@ -48,7 +48,7 @@ def results_command(
 
 
 def _describe(results: Results) -> dict[str, Any]:
-    from drmbench.report.results import rows_expected
+    from drmbench.run.results import rows_expected
 
     rows = results.rows
     statuses = {str(k): int(v) for k, v in rows["status"].value_counts().items()}

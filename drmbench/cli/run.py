@@ -260,7 +260,7 @@ def _explain_data(session: Session) -> None:
 def print_results(folder: Path) -> None:
     """Print the tables of a classification experiment."""
     from drmbench.report.overview import overview
-    from drmbench.report.stored import read_results
+    from drmbench.run.results import read_results
 
     results = read_results(folder)
     title = results.experiment["title"] or results.name

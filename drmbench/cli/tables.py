@@ -53,8 +53,8 @@ def tables(
     in README.md. Nothing is run: figures come from the stored results, the paper's from
     the files that drmbench ships.
     """
-    from drmbench.report.stored import experiments_in
     from drmbench.report.tables import write_tables
+    from drmbench.run.results import experiments_in
 
     if not results.is_dir() and results != _DEFAULT:
         raise InputError(f"there is no folder of results {results}")

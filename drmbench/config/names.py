@@ -67,13 +67,13 @@ def group_names() -> Sequence[str]:
 
 def metric_names() -> Sequence[str]:
     """Return the names of the metrics."""
-    from drmbench.protocol.metrics import METRICS
+    from drmbench.metrics import METRICS
 
     return tuple(METRICS)
 
 
 def scalar_metric_names() -> Sequence[str]:
     """Return the names of the metrics that are one number."""
-    from drmbench.protocol.metrics import METRICS
+    from drmbench.metrics import METRICS
 
     return tuple(name for name, metric in METRICS.items() if metric.scalar)

@@ -14,8 +14,8 @@ from drmbench.data import transfer
 from drmbench.data.checksums import checksum
 from drmbench.data.entries import Artifact
 from drmbench.data.paths import Places, is_address
-from drmbench.data.storage import locked, remove_leftovers, replacing
 from drmbench.data.transfer import TransferError
+from drmbench.files import locked, remove_leftovers, replacing
 
 logger = logging.getLogger(__name__)
 

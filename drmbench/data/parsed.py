@@ -20,7 +20,7 @@ from drmbench.data.assemble import row_orders
 from drmbench.data.dataset import Dataset, Provenance
 from drmbench.data.entries import DatasetEntry, Source
 from drmbench.data.readers import reader_version
-from drmbench.data.storage import replacing
+from drmbench.files import replacing
 
 logger = logging.getLogger(__name__)
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drmbench import __version__
-from drmbench.data.storage import replacing
 from drmbench.drm.linear import ClassSums
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.partition import Array
 from drmbench.drm.validation import check_weights
 from drmbench.errors import InputError
+from drmbench.files import replacing
 
 FORMAT = "drmbench linear DRM"
 """What the file says it is."""

@@ -33,7 +33,7 @@ from drmbench.drm.linear_loo import LinearLeaveOneOut
 from drmbench.drm.nearest import NearestClassMixin, nearest_class
 from drmbench.drm.partition import Array
 from drmbench.drm.validation import check_weights
-from drmbench.protocol.metrics import balanced_accuracy_score, gmean_score
+from drmbench.metrics import balanced_accuracy_score, gmean_score
 
 #: 10⁻³ … 10³: the paper's grid of α, β and the rbf width.
 DECADES = tuple(float(f"1e{exponent}") for exponent in range(-3, 4))

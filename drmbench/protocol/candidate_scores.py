@@ -29,8 +29,8 @@ from drmbench.methods.base import (
     naive_grid_predictions,
     naive_left_out_predictions,
 )
+from drmbench.metrics import Metric, Task
 from drmbench.protocol.labels import number_classes, original_classes
-from drmbench.protocol.metrics import Metric, Task
 from drmbench.protocol.splits import Split, kfold_splits, random_splits
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from drmbench.data.dataset import Dataset
 from drmbench.methods.base import CANDIDATE_FAILURES, Labels, Method
-from drmbench.protocol.metrics import Task, get_metric, mean_and_spread, measure
+from drmbench.metrics import Task, get_metric, mean_and_spread, measure
 from drmbench.protocol.protocol import Protocol, RowScaling
 from drmbench.protocol.scaling import Scaling
 from drmbench.protocol.seeds import stable_seed

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from drmbench.data.dataset import Dataset
 from drmbench.methods.base import Method
+from drmbench.metrics import get_metric, mean_and_spread
+from drmbench.paper import Agreement, PublishedCell
 from drmbench.protocol.evaluate import Outcome, better_on_test, evaluate
-from drmbench.protocol.metrics import get_metric, mean_and_spread
 from drmbench.protocol.protocol import Protocol, paper_protocol
-from drmbench.protocol.published import Agreement, PublishedCell
 from drmbench.protocol.splits import given_folds
 
 

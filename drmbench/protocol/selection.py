@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drmbench.methods.base import Labels, Matrix, Method, MethodFailedError
+from drmbench.metrics import get_metric
 from drmbench.protocol.candidate_scores import CandidateScores, Scorer
 from drmbench.protocol.labels import number_classes
-from drmbench.protocol.metrics import get_metric
 from drmbench.protocol.seeds import stable_seed
 from drmbench.protocol.splits import random_splits
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from drmbench.errors import InputError
 from drmbench.report.check_cells import CellComparer, Move, keyed, place_of
-from drmbench.report.results import Results
-from drmbench.report.stored import experiments_in, load_results
+from drmbench.run.results import Results, experiments_in, load_results
 
 _PROTOCOL = ("kind", "seed", "split", "selection", "measure")
 _ENVIRONMENT = ("python", "platform", "cpu", "blas")
@@ -78,7 +77,7 @@ def compare(
         What is committed, and what was run now.
     tolerance : float or None
         Absolute difference to allow instead of
-        :mod:`drmbench.report.check_allowance`'s.
+        :mod:`drmbench.protocol.allowance`'s.
 
     Raises
     ------

@@ -11,14 +11,14 @@ from typing import Any
 from pandas.api.types import is_numeric_dtype
 
 from drmbench.errors import InputError
-from drmbench.protocol.metrics import METRICS, mean_and_spread
-from drmbench.report.check_allowance import (
+from drmbench.metrics import METRICS, mean_and_spread
+from drmbench.protocol.allowance import (
     RECALL_METRICS,
     ROUNDING,
     HeldOut,
     mean_allowance,
 )
-from drmbench.report.results import Results
+from drmbench.run.results import Results
 
 #: What identifies a row of results.
 KEY = ("dataset", "method", "mode", "scaling", "split")
@@ -151,7 +151,7 @@ class CellComparer:
         The reference's and the fresh rows, by their keys.
     tolerance : float or None
         Absolute difference to allow instead of
-        :mod:`drmbench.report.check_allowance`'s.
+        :mod:`drmbench.protocol.allowance`'s.
     """
 
     reference: Results

@@ -10,9 +10,14 @@ from typing import Any
 from drmbench.errors import InputError
 from drmbench.protocol.protocol import ROWS_OF_MODE
 from drmbench.report.check_cells import KEY, Row, is_scalar, place_of, require_columns
-from drmbench.report.results import STATUSES, Results
 from drmbench.report.sections.progress import progress
-from drmbench.report.stored import MANIFEST_FILE, ROWS_FILE, load_results
+from drmbench.run.results import (
+    MANIFEST_FILE,
+    ROWS_FILE,
+    STATUSES,
+    Results,
+    load_results,
+)
 
 
 @dataclass(frozen=True)

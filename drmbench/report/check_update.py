@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from drmbench.data.storage import replacing
 from drmbench.errors import InputError
+from drmbench.files import replacing
 from drmbench.report.check import Comparison, compare
 from drmbench.report.check_cells import KEY
-from drmbench.report.stored import (
+from drmbench.run.results import (
     MANIFEST_FILE,
     ROWS_FILE,
     experiments_in,

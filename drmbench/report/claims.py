@@ -6,11 +6,11 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any
 
 import yaml
 
+from drmbench.paper import shipped_text
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.claim_checks import CHECKS
 from drmbench.report.claim_checks.evidence import Evidence
@@ -21,7 +21,7 @@ from drmbench.report.claim_checks.outcome import (
     Status,
 )
 from drmbench.report.claim_checks.scores import stored_scores
-from drmbench.report.results import Results
+from drmbench.run.results import Results
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,7 @@ class Verdict:
 @functools.cache
 def load_claims() -> tuple[Rules, tuple[Claim, ...]]:
     """Return the rules and the claims of ``paper/claims.yaml``, in its order."""
-    source = resources.files("drmbench.report") / "paper" / "claims.yaml"
-    content = yaml.safe_load(source.read_text(encoding="utf-8"))
+    content = yaml.safe_load(shipped_text("claims.yaml"))
     return Rules(**content["rules"]), tuple(map(_claim, content["claims"]))
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
-from importlib.resources import files
 
 from drmbench.data.entries import DatasetEntry
 from drmbench.data.registry import load_catalogue
+from drmbench.paper import table_rows
 from drmbench.report.table import Cell, Column, ReportTable
 
 #: File of the published table, id and title of ours.
@@ -50,9 +49,7 @@ def dataset_tables() -> list[ReportTable]:
 def _table(
     stem: str, table_id: str, title: str, by_name: Mapping[str, DatasetEntry]
 ) -> ReportTable:
-    text = files("drmbench.report").joinpath(f"paper/{stem}.csv").read_text("utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
-    cells = [_row(row, by_name[row["dataset"]]) for row in rows]
+    cells = [_row(row, by_name[row["dataset"]]) for row in table_rows(stem)]
     used = [i for i in range(len(_COLUMNS)) if any(line[i].text for line in cells)]
     number = table_id.partition("-")[0].removeprefix("table")
     return ReportTable(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from drmbench.protocol.metrics import get_metric
+from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
-from drmbench.report.results import Results, Summary
+from drmbench.run.results import Results, Summary
 
 #: Columns of methods that fit a terminal; beyond that methods become rows.
 _MOST_COLUMNS = 6

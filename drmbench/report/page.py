@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from drmbench import __version__
 from drmbench.report.markup import Html, joined, section, tag, void
-from drmbench.report.results import Results
 from drmbench.report.sections.group import Group, group_section
 from drmbench.report.sections.overview import ABOUT, overview
 from drmbench.report.sections.provenance import data_section, environment_section
 from drmbench.report.sections.reproduce import reproduce_section
 from drmbench.report.sections.verdicts import verdict_section
 from drmbench.report.table import ReportTable
+from drmbench.run.results import Results
 
 if TYPE_CHECKING:
     from drmbench.report.claims import Verdict

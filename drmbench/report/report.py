@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drmbench.data.storage import replacing
 from drmbench.errors import InputError
+from drmbench.files import replacing
 from drmbench.report.page import Content, page
-from drmbench.report.results import Results
 from drmbench.report.sections.experiment import ExperimentContent, FigureMarkup
 from drmbench.report.sections.group import Group
-from drmbench.report.stored import load_results
 from drmbench.report.svg import inline_svg
 from drmbench.report.table import ReportTable
+from drmbench.run.results import Results, load_results
 
 if TYPE_CHECKING:
     from drmbench.report.figures import Drawing

@@ -6,12 +6,10 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from drmbench.data.storage import replacing
 from drmbench.errors import InputError
+from drmbench.files import replacing
 from drmbench.report.dataset_tables import dataset_tables
-from drmbench.report.results import Results
 from drmbench.report.statistics_tables import statistics_tables
-from drmbench.report.stored import load_results
 from drmbench.report.table import (
     ReportTable,
     anchor,
@@ -30,6 +28,7 @@ from drmbench.report.tables_scores import LINES, View, score_table
 from drmbench.report.tables_seconds import seconds_table
 from drmbench.report.tables_source import TableSource, table_sources
 from drmbench.report.tables_worth import worth_table
+from drmbench.run.results import Results, load_results
 
 INDEX = "README.md"
 _STYLE = (

@@ -10,15 +10,15 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from drmbench.protocol.metrics import get_metric, mean_and_spread
+from drmbench.metrics import get_metric, mean_and_spread
+from drmbench.paper import Agreement, PublishedCell
 from drmbench.protocol.protocol import OPTIMISTIC
-from drmbench.protocol.published import Agreement, PublishedCell
 from drmbench.protocol.reproduction import ReproducedCell
-from drmbench.report.results import Results, Summary
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_scores import NO_FIGURE, mean_and_spread_text
 from drmbench.report.tables_source import TableSource
+from drmbench.run.results import Results, Summary
 
 #: Tables on KEEL's folds.
 _ON_FOLDS = ("table8", "table9")

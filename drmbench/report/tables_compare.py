@@ -9,11 +9,11 @@ from functools import cached_property, lru_cache
 
 import pandas as pd
 
-from drmbench.protocol.metrics import get_metric
+from drmbench.metrics import get_metric
+from drmbench.paper import PublishedCell
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.protocol.published import PublishedCell
-from drmbench.report.results import Summary
 from drmbench.report.tables_source import MethodColumn, Row, TableSource, merges
+from drmbench.run.results import Summary
 
 #: How far figures without deviations may be apart before they are said to disagree.
 NO_SPREAD = 0.005

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from drmbench.paper import PublishedCell
 from drmbench.protocol.protocol import OPTIMISTIC
-from drmbench.protocol.published import PublishedCell
-from drmbench.report.results import Summary
 from drmbench.report.statistics import holm
 from drmbench.report.statistics_tables import ALPHA
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed, table_id
 from drmbench.report.tables_source import TableSource
+from drmbench.run.results import Summary
 
 #: Tables on random splits that print deviations, and how many splits they are over.
 _SPLITS_OF_PAPER = {"table3": 5}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from drmbench.protocol.metrics import get_metric
+from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.results import Summary
 from drmbench.report.tables_source import MethodColumn, Row, TableSource, merges
+from drmbench.run.results import Summary
 
 SUBSTITUTE, DEVIATION, DISAGREEMENT = "†", "‡", "≠"
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from drmbench.report.results import Results
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE
 from drmbench.report.tables_seconds import machines, seconds_cell
+from drmbench.run.results import Results
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from drmbench.errors import InputError
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
-from drmbench.report.results import Results
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE
 from drmbench.report.tables_seconds import machines, three_digits
 from drmbench.report.tables_source import MODE_TITLES, TableSource
+from drmbench.run.results import Results
 
 if TYPE_CHECKING:
     from drmbench.config.model import Experiment, MethodRef

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
-from drmbench.report.results import Results
 from drmbench.report.statistics import complete_part
 from drmbench.report.tables_compare import Comparison
+from drmbench.run.results import Results
 
 _MODE_NOTES: dict[ScalingMode, str] = {
     "paper": f"Figures of ours are {OPTIMISTIC}.",

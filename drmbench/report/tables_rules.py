@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from drmbench.protocol.published import Agreement, PublishedCell
-from drmbench.report.results import Results
+from drmbench.paper import Agreement, PublishedCell
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_agreement import published_figure
 from drmbench.report.tables_source import TableSource
+from drmbench.run.results import Results
 
 _COUNTS = ("cells tried", "reported", "either", "within 0.005")
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import pandas as pd
 
-from drmbench.protocol.metrics import get_metric
+from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.statistics import complete_part, mean_ranks, win_counts
 from drmbench.report.table import Cell, Column, Record, ReportTable

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from drmbench.protocol.metrics import METRICS
+from drmbench.metrics import METRICS
+from drmbench.paper import PublishedTable, published_table
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.paper_tables import PublishedTable, published_table
-from drmbench.report.results import Results
+from drmbench.run.results import Results
 
 #: How figures of a scaling mode came about, in titles.
 MODE_TITLES: dict[ScalingMode, str] = {

@@ -15,13 +15,13 @@ from typing import Any
 
 import pandas as pd
 
-from drmbench.protocol.metrics import get_metric, mean_and_spread
+from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.protocol.selection import TIE_TOLERANCE
-from drmbench.report.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_compare import Comparison, Entry, compare
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed
 from drmbench.report.tables_source import Row, TableSource
+from drmbench.run.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
 
 #: What `drmbench tables` cannot do itself, since it runs nothing.
 COMMAND = "python tools/refit_test_scaling.py"

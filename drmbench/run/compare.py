@@ -10,7 +10,7 @@ import yaml
 
 from drmbench.data.dataset import Dataset
 from drmbench.methods.registry import get_method
-from drmbench.report.results import Results, Summary
+from drmbench.run.results import Results, Summary
 
 #: Training rows beyond which kernel methods take too long to be sensible.
 MANY_ROWS = 8000

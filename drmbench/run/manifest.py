@@ -16,7 +16,7 @@ from typing import Any
 
 from drmbench import __version__
 from drmbench.config.model import Experiment, MethodRef
-from drmbench.data.storage import replacing
+from drmbench.files import replacing
 from drmbench.run.memory import machine_memory
 from drmbench.run.plan import Plan
 from drmbench.run.task import SCHEMA_VERSION

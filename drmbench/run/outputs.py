@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from drmbench.config.model import Experiment
-from drmbench.data.storage import replacing
-from drmbench.report.stored import ROWS_FILE, read_rows
+from drmbench.files import replacing
 from drmbench.run.execute import FIRST_COLUMNS
 from drmbench.run.plan import Plan
+from drmbench.run.results import ROWS_FILE, read_rows
 from drmbench.run.store import Store
 
 _LAST_COLUMNS = {

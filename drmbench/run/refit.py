@@ -20,19 +20,18 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from drmbench import metrics as protocol_metrics
 from drmbench.config.model import DatasetRef, Experiment, MethodRef, SplitSpec
-from drmbench.data.storage import replacing
 from drmbench.errors import InputError
+from drmbench.files import replacing
 from drmbench.methods.base import CANDIDATE_FAILURES, Labels
-from drmbench.protocol import metrics as protocol_metrics
-from drmbench.protocol.metrics import METRICS, measure
+from drmbench.metrics import METRICS, measure
+from drmbench.protocol.allowance import ROUNDING, HeldOut
 from drmbench.protocol.refit import refit_separate
-from drmbench.report.check_allowance import ROUNDING, HeldOut
-from drmbench.report.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
-from drmbench.report.stored import REFITS_FILE
 from drmbench.run.execute import informed, load_planned
 from drmbench.run.outputs import csv_text
 from drmbench.run.plan import make_plan
+from drmbench.run.results import OWN_MAXIMA, REFITS_FILE, TRAINING_MAXIMA, Results
 from drmbench.run.task import Task
 
 #: Data set, label of the method, and split.

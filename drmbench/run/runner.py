@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from drmbench.report.stored import MANIFEST_FILE
 from drmbench.run.execute import failed_rows
 from drmbench.run.manifest import make_manifest, write_manifest
 from drmbench.run.outputs import write_parquet, write_rows
 from drmbench.run.plan import Plan
 from drmbench.run.pool import Job, Pool
 from drmbench.run.process import Answer
+from drmbench.run.results import MANIFEST_FILE
 from drmbench.run.store import DiskFullError, Record, Store, open_store
 from drmbench.run.task import SCHEMA_VERSION, Task
 

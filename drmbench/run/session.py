@@ -11,12 +11,12 @@ from typing import Any
 
 from drmbench.config.model import Experiment
 from drmbench.errors import DataUnavailableError
-from drmbench.report.stored import MANIFEST_FILE
 from drmbench.run.history import History
 from drmbench.run.memory import SHARE, machine_memory
 from drmbench.run.plan import Plan, PlannedDataset, make_plan, matcher
 from drmbench.run.pool import LocalPool, Pool
 from drmbench.run.progress import Estimate, make_progress
+from drmbench.run.results import MANIFEST_FILE
 from drmbench.run.runner import Tally, Work, adopt, run
 from drmbench.run.store import Record, Store, all_records
 from drmbench.run.task import Task

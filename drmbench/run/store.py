@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from drmbench.data.storage import locked, replacing
 from drmbench.errors import DrmbenchError, InputError
+from drmbench.files import locked, replacing
 from drmbench.run.task import SCHEMA_VERSION
 
 try:

@@ -21,8 +21,8 @@ from support import Run
 from drmbench import DRMClassifierCV, LinearDRMClassifier
 from drmbench.data.chunks import open_labelled
 from drmbench.drm.model_file import load_model
+from drmbench.metrics import balanced_accuracy_score, gmean_score
 from drmbench.protocol.file_fit import FileFacts, fit_file, scan
-from drmbench.protocol.metrics import balanced_accuracy_score, gmean_score
 
 NAMES = ("a", "b", "c", "d")
 FLOWERS = np.array(["setosa", "versi, color", "virginica"])

@@ -22,8 +22,8 @@ from drmbench.data import parsed, storage, transfer
 from drmbench.data.entries import Artifact, DatasetEntry
 from drmbench.data.fetch import Fetcher, NotObtainedError
 from drmbench.data.loading import load_exact
-from drmbench.data.storage import locked, replacing
 from drmbench.errors import DataUnavailableError
+from drmbench.files import locked, replacing
 
 
 @pytest.fixture
@@ -293,7 +293,7 @@ print(Fetcher(places).obtain(Artifact(name, checksum, None, url), "url"))
 HOLD = """
 import sys, time
 from pathlib import Path
-from drmbench.data.storage import locked, replacing
+from drmbench.files import locked, replacing
 folder, name = Path(sys.argv[1]), sys.argv[2]
 with locked(folder, name), replacing(folder / name) as temporary:
     temporary.write_bytes(b"half")

@@ -25,8 +25,8 @@ from drmbench.data import load
 from drmbench.data.dataset import Dataset
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method, with_overrides
+from drmbench.metrics import mean_and_spread
 from drmbench.protocol.evaluate import better_on_test, evaluate
-from drmbench.protocol.metrics import mean_and_spread
 from drmbench.protocol.protocol import paper_protocol
 from drmbench.protocol.splits import Split, SplitPlan
 

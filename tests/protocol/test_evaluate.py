@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from drmbench.metrics import gmean_score
 from drmbench.protocol.evaluate import better_on_test, evaluate
-from drmbench.protocol.metrics import gmean_score
 from drmbench.protocol.protocol import Protocol, paper_protocol
 from drmbench.protocol.selection import SelectionPlan
 from drmbench.protocol.splits import Split, random_splits

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from drmbench.errors import InputError
-from drmbench.protocol.labels import smallest_class_first
-from drmbench.protocol.published import (
+from drmbench.paper import (
     TABLES,
     Agreement,
     PublishedCell,
     find_cell,
     published_cells,
 )
+from drmbench.protocol.labels import smallest_class_first
 
 CELL = PublishedCell("haberman", "DRM(P)", 0.6129, 0.0618, bold=False)
 

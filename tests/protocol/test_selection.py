@@ -18,7 +18,7 @@ from drmbench.methods.base import (
     MethodFailedError,
     naive_grid_predictions,
 )
-from drmbench.protocol.metrics import gmean_score
+from drmbench.metrics import gmean_score
 from drmbench.protocol.selection import SelectionPlan, select
 from drmbench.protocol.splits import kfold_splits, random_splits
 

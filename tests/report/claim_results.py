@@ -11,10 +11,9 @@ from result_files import make_results
 
 from drmbench.data.registry import load_catalogue
 from drmbench.methods.registry import list_methods
-from drmbench.protocol.published import find_cell, published_cells
-from drmbench.report.claim_checks.scores import printed_rows
+from drmbench.paper import find_cell, published_cells, table_rows
 from drmbench.report.claims import Verdict, judge
-from drmbench.report.stored import load_results
+from drmbench.run.results import load_results
 
 RIVALS = ("svm-rbf", "svm-poly", "knn-euclidean", "knn-cosine", "rf", "c45", "nb")
 TABLE3 = (*RIVALS, "drm-rbf", "drm-poly")
@@ -81,7 +80,7 @@ def make_table3(folder: Path, name: str, **options: Any) -> None:
 def make_large(folder: Path) -> None:
     figures = {
         (row["dataset"], row["method"]): float(row["accuracy"])
-        for row in printed_rows("table5_large_scale")
+        for row in table_rows("table5_large_scale")
     }
 
     def value(dataset: str, method: str, mode: str, scaling: str, split: int) -> Value:

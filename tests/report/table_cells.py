@@ -6,9 +6,9 @@ import csv
 import io
 from pathlib import Path
 
-from drmbench.report.stored import load_results
 from drmbench.report.table import ReportTable, to_csv
 from drmbench.report.tables import experiment_tables
+from drmbench.run.results import load_results
 
 
 def tables_of(folder: Path, **options) -> dict[str, ReportTable]:

@@ -13,8 +13,8 @@ from result_files import default_value, make_results
 from support import Run
 
 from drmbench.errors import InputError
+from drmbench.protocol.allowance import mean_allowance
 from drmbench.report.check import compare_folders, failure_text
-from drmbench.report.check_allowance import mean_allowance
 
 ZEROS = dict.fromkeys(("accuracy", "gmean", "balanced_accuracy"), "0.0")
 

@@ -12,7 +12,7 @@ from support import Run
 from drmbench.errors import InputError
 from drmbench.report.check import compare
 from drmbench.report.check_update import update_reference
-from drmbench.report.stored import read_results
+from drmbench.run.results import read_results
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from support import REPOSITORY, files_below
 from drmbench.report.figures import drawn_with, write_figures
 from drmbench.report.figures.render import FORMATS
 from drmbench.report.report import write_report
-from drmbench.report.stored import read_rows
 from drmbench.report.tables import write_tables
+from drmbench.run.results import read_rows
 
 RESULTS = REPOSITORY / "results"
 REFERENCE = RESULTS / "reference"

@@ -17,7 +17,7 @@ from figure_results import (
 )
 from result_files import KEEL, make_results
 
-from drmbench.protocol.published import find_cell, published_cells
+from drmbench.paper import find_cell, published_cells
 from drmbench.report.figures import Drawing
 from drmbench.report.figures.style import (
     family_look,

@@ -19,7 +19,7 @@ from support import Run
 
 from drmbench.report.figures import Drawing, draw_all, to_svg, write_figures
 from drmbench.report.figures.render import FORMATS, rendered
-from drmbench.report.stored import load_results
+from drmbench.run.results import load_results
 
 
 def test_every_figure_is_drawn_once(drawings: dict[str, Drawing]) -> None:

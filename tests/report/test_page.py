@@ -22,9 +22,9 @@ from drmbench.report.sections.experiment import ExperimentContent
 from drmbench.report.sections.group import Group
 from drmbench.report.sections.progress import Progress, progress
 from drmbench.report.sections.words import run_command, split_words
-from drmbench.report.stored import load_results
 from drmbench.report.svg import inline_svg
 from drmbench.report.tables import experiment_tables
+from drmbench.run.results import load_results
 
 VOID = {"meta", "br", "hr", "input", "link", "img"}
 

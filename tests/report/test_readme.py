@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from drmbench.report.stored import experiments_in, load_results
 from drmbench.report.table import to_markdown
 from drmbench.report.tables import experiment_tables
+from drmbench.run.results import experiments_in, load_results
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from result_files import make_results
 
-from drmbench.report.stored import load_results
 from drmbench.report.table import (
     Cell,
     Column,
@@ -27,6 +26,7 @@ from drmbench.report.table import (
 from drmbench.report.tables_latex import latex_text
 from drmbench.report.tables_scores import score_table
 from drmbench.report.tables_source import table_sources
+from drmbench.run.results import load_results
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"

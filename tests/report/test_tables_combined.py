@@ -5,10 +5,10 @@ from __future__ import annotations
 from result_files import KEEL, make_results
 from table_cells import cells, records, tables_of
 
+from drmbench.paper import published_table
 from drmbench.report.dataset_tables import dataset_tables
-from drmbench.report.paper_tables import published_table
-from drmbench.report.stored import load_results
 from drmbench.report.tables import experiment_tables
+from drmbench.run.results import load_results
 
 
 def test_three_experiments_are_one_table_in_the_papers_order(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from result_files import KEEL, make_results, splits_with
 from table_cells import cells, tables_of
 
-from drmbench.protocol.published import published_cells
+from drmbench.paper import published_cells
 
 
 def test_paper_mode_minus_honest_mode(tmp_path):

@@ -16,9 +16,9 @@ from result_edits import edit_rows
 from result_files import make_results
 from support import REPOSITORY
 
-from drmbench.report.stored import load_results
 from drmbench.report.table import ReportTable, to_csv, to_markdown
 from drmbench.report.tables import experiment_tables
+from drmbench.run.results import load_results
 
 TWO = {"beta": [1.0, 2.0]}
 TABLE = "mine-naive-selection-{}-mode"

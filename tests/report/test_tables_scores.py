@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from result_files import KEEL, make_results
 from table_cells import cells, records, tables_of
 
+from drmbench.paper import published_cells, published_table
 from drmbench.protocol.protocol import OPTIMISTIC
-from drmbench.protocol.published import published_cells
-from drmbench.report.paper_tables import published_table
-from drmbench.report.stored import load_results
 from drmbench.report.tables_scores import score_table
 from drmbench.report.tables_source import table_sources
+from drmbench.run.results import load_results
 
 
 def test_published_tables_are_whole():

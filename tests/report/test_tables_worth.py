@@ -12,9 +12,9 @@ from result_edits import edit_rows
 from result_files import make_results
 
 from drmbench.errors import InputError
-from drmbench.report.stored import load_results
 from drmbench.report.table import ReportTable, to_csv
 from drmbench.report.tables import experiment_tables, write_tables
+from drmbench.run.results import load_results
 
 #: Without the leak, by data set, method and split; None leaves the refit out.
 Without = Callable[[str, str, int], float | None]

@@ -21,7 +21,7 @@ from drmbench.report.claim_checks.scores import (
     printed_scores,
     stored_scores,
 )
-from drmbench.report.results import Results
+from drmbench.run.results import Results
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from drmbench.data.entries import DatasetEntry
 from drmbench.data.registry import load_catalogue
-from drmbench.protocol.published import PublishedCell, published_cells
+from drmbench.paper import PublishedCell, published_cells, table_rows
 from drmbench.report.claim_checks.evidence import Evidence
 from drmbench.report.claim_checks.outcome import SAME, Outcome
-from drmbench.report.claim_checks.scores import printed_rows, printed_scores
+from drmbench.report.claim_checks.scores import printed_scores
 
 
 def bold_marks(evidence: Evidence) -> Outcome:
@@ -57,8 +57,7 @@ def same_column(evidence: Evidence, *, family: Sequence[str], column: str) -> Ou
 def row_count(evidence: Evidence, *, claimed: int) -> Outcome:
     """Check how many data sets the tables list."""
     listed = sum(
-        len({row["dataset"] for row in printed_rows(table)})
-        for table in evidence.tables
+        len({row["dataset"] for row in table_rows(table)}) for table in evidence.tables
     )
     return Outcome(
         "reproduced" if listed == claimed else "not reproduced",
@@ -106,7 +105,7 @@ def _entries(
 ) -> Iterator[tuple[str, float, DatasetEntry]]:
     entries = _by_paper_name()
     for table in evidence.tables:
-        for row in printed_rows(table):
+        for row in table_rows(table):
             yield row["dataset"], float(row[column]), entries[row["dataset"]]
 
 
@@ -137,12 +136,12 @@ def granularity(
     """
     entries = _by_paper_name()
     tests = {
-        entries[row["dataset"]].name: int(row["test"]) for row in printed_rows(sizes)
+        entries[row["dataset"]].name: int(row["test"]) for row in table_rows(sizes)
     }
     wrong: dict[str, list[str]] = {}
     total = 0
     for table in evidence.tables:
-        for row in printed_rows(table):
+        for row in table_rows(table):
             samples = trials * tests.get(entries[row["dataset"]].name, 0)
             if not samples or not row["mean"]:
                 continue

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import pandas as pd
 
+from drmbench.paper import published_table, table_rows
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.paper_tables import published_table
-from drmbench.report.results import Results
+from drmbench.run.results import Results
 
 _NAMED = 3  # columns that are listed; of more, the number is said
 
@@ -59,17 +57,10 @@ class ScoreTable:
 
 
 @cache
-def printed_rows(table: str) -> list[dict[str, str]]:
-    """Return the rows of one of the paper's tables, by the name of its file."""
-    source = resources.files("drmbench.report") / "paper" / f"{table}.csv"
-    return list(csv.DictReader(source.read_text(encoding="utf-8").splitlines()))
-
-
-@cache
 def printed_scores(table: str) -> ScoreTable:
     """Return the figures that the paper prints in a table."""
     cells: dict[str, dict[str, float]] = {}
-    for row in printed_rows(table):
+    for row in table_rows(table):
         figure = row["mean"] if "mean" in row else row["accuracy"]
         cells.setdefault(row["dataset"], {})[row["method"]] = (
             float(figure) if figure else math.nan

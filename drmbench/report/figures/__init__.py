@@ -22,8 +22,7 @@ from drmbench.report.figures.classified import is_classification
 from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.render import drawn_with, to_svg, write_drawings
 from drmbench.report.figures.style import fix_layout, house_style
-from drmbench.report.results import Results
-from drmbench.report.stored import load_results
+from drmbench.run.results import Results, load_results
 
 __all__ = ["Drawing", "draw_all", "drawn_with", "to_svg", "write_figures"]
 

@@ -37,7 +37,7 @@ from drmbench.report.figures.style import (
     plain_numbers,
     unique_handles,
 )
-from drmbench.report.results import Results, Summary
+from drmbench.run.results import Results, Summary
 
 MODELS = ("drm", "krr")
 KERNELS = {"rbf": "rbf kernel", "poly": "polynomial kernel"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from drmbench.protocol.metrics import get_metric
+from drmbench.metrics import get_metric
+from drmbench.paper import published_table
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.paper_tables import published_table
-from drmbench.report.results import Results
 from drmbench.report.statistics import CompletePart
 from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_source import table_sources
+from drmbench.run.results import Results
 
 _LABEL = re.compile(r"(?P<model>drm|krr)-(?P<kernel>rbf|poly)(?: beta=(?P<beta>\S+))?")
 

@@ -44,8 +44,8 @@ from drmbench.report.figures.style import (
     new_figure,
     unique_handles,
 )
-from drmbench.report.results import Results
 from drmbench.report.sections.words import times
+from drmbench.run.results import Results
 
 #: The penalty at which the paper shows the objective.
 TRACE_BETA = 1e4

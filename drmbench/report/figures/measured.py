@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from drmbench.report.figures.captions import dataset_name
 from drmbench.report.figures.drawing import NothingToDrawError
 from drmbench.report.figures.style import GREY, SOLVERS, Look
-from drmbench.report.results import Results
+from drmbench.run.results import Results
 
 _BAND = 0.18
 #: A band that would reach zero, which has no place on a logarithmic axis, ends at this

@@ -31,8 +31,8 @@ from drmbench.report.figures.style import (
     family_look,
     new_figure,
 )
-from drmbench.report.results import Results
 from drmbench.report.sections.words import times
+from drmbench.run.results import Results
 
 #: Where dots are across a row, by turns, so that equal ones can be seen.
 _ACROSS = np.array([0.0, 0.09, -0.09, 0.18, -0.18])

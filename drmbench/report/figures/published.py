@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from drmbench.paper import published_table
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.figures.captions import (
     caption,
@@ -33,9 +34,8 @@ from drmbench.report.figures.style import (
     family_look,
     grid_of_panels,
 )
-from drmbench.report.paper_tables import published_table
-from drmbench.report.results import Results, Summary
 from drmbench.report.sections.words import target_words
+from drmbench.run.results import Results, Summary
 
 #: How a family's first, second and third column are filled.
 _FILLS = ("full", "none", "left")

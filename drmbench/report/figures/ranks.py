@@ -33,7 +33,6 @@ from drmbench.report.figures.style import (
     family_look,
     new_figure,
 )
-from drmbench.report.results import Results
 from drmbench.report.statistics import (
     CompletePart,
     cliques,
@@ -43,6 +42,7 @@ from drmbench.report.statistics import (
     mean_ranks,
 )
 from drmbench.report.tables_compare import Comparison
+from drmbench.run.results import Results
 
 #: Ranks over fewer data sets than these say nothing.
 _FEWEST = 3

@@ -10,8 +10,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import ft2font
 
-from drmbench.data.storage import replacing
 from drmbench.errors import InputError
+from drmbench.files import replacing
 from drmbench.report.figures.drawing import Drawing
 from drmbench.report.figures.style import house_style
 

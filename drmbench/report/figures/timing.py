@@ -35,8 +35,8 @@ from drmbench.report.figures.style import (
     log_ticks,
     unique_handles,
 )
-from drmbench.report.results import Results
 from drmbench.report.sections.words import times
+from drmbench.run.results import Results
 
 _COLUMNS = ["n_train", "seconds_example"]
 

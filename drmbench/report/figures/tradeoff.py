@@ -34,8 +34,8 @@ from drmbench.report.figures.style import (
     log_ticks,
     new_figure,
 )
-from drmbench.report.results import Results
 from drmbench.report.statistics import complete_part
+from drmbench.run.results import Results
 
 _SECONDS = ["seconds_select", "seconds_fit", "seconds_predict"]
 #: More methods than these need two columns for their labels.

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from drmbench.report.markup import Html, bullets, commands, details, section, tag, terms
-from drmbench.report.results import Results
 from drmbench.report.sections.progress import (
     failures_table,
     missing_table,
@@ -25,6 +24,7 @@ from drmbench.report.sections.words import (
     times,
 )
 from drmbench.report.table import ReportTable, anchor
+from drmbench.run.results import Results
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from drmbench.report.markup import Html, escaped, section, tag
-from drmbench.report.results import Results
 from drmbench.report.sections.progress import Progress, progress
 from drmbench.report.sections.tables import plain_table, shown
 from drmbench.report.sections.verdicts import STATUSES
@@ -19,6 +18,7 @@ from drmbench.report.sections.words import (
     times,
 )
 from drmbench.report.table import ReportTable
+from drmbench.run.results import Results
 
 if TYPE_CHECKING:
     from drmbench.report.claims import Verdict

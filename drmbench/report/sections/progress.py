@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drmbench.report.results import Results
 from drmbench.report.sections.tables import plain_table
 from drmbench.report.table import ReportTable
+from drmbench.run.results import Results
 
 _CELL = ["dataset", "method", "mode", "split"]
 

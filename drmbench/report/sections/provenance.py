@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drmbench.report.markup import Html, details, section, tag
-from drmbench.report.results import Results
 from drmbench.report.sections.tables import plain_table, shown
 from drmbench.report.sections.words import times
 from drmbench.report.table import ReportTable
+from drmbench.run.results import Results
 
 _MACHINE = {
     "drmbench": "drmbench",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from drmbench.report.markup import Html, commands, section, tag
-from drmbench.report.results import Results
 from drmbench.report.sections.words import run_command
+from drmbench.run.results import Results
 
 
 def reproduce_section(results: Mapping[str, Results]) -> Html:

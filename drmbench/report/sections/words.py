@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
-from drmbench.report.results import Results
+from drmbench.run.results import Results
 
 _SCALINGS = {
     "honest": "honest: selection chooses, on the training part alone, between unscaled"

@@ -15,7 +15,7 @@ from imblearn.metrics import geometric_mean_score
 
 from drmbench.errors import InputError
 from drmbench.methods.base import NO_PREDICTION
-from drmbench.protocol.metrics import (
+from drmbench.metrics import (
     METRICS,
     Task,
     confusion_matrix,

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from drmbench.protocol.metrics import METRICS, Task
+from drmbench.metrics import METRICS, Task
+from drmbench.protocol.allowance import HeldOut
 from drmbench.protocol.splits import random_splits
-from drmbench.report.check_allowance import HeldOut
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "gmean", "balanced_accuracy", "f1"])

@@ -7,10 +7,10 @@ import pytest
 from drmbench.data import load
 from drmbench.data.registry import load_catalogue
 from drmbench.methods import get_method
+from drmbench.metrics import mean_and_spread
+from drmbench.paper import Agreement, find_cell, published_cells
 from drmbench.protocol.evaluate import evaluate
-from drmbench.protocol.metrics import mean_and_spread
 from drmbench.protocol.protocol import Protocol
-from drmbench.protocol.published import Agreement, find_cell, published_cells
 from drmbench.protocol.reproduction import ReproducedCell, reproduce_cell
 from drmbench.protocol.selection import SelectionPlan
 from drmbench.protocol.splits import given_folds
