@@ -54,14 +54,14 @@ def _describe(results: Results) -> dict[str, Any]:
     statuses = {str(k): int(v) for k, v in rows["status"].value_counts().items()}
     described: dict[str, Any] = {
         "experiment": results.name,
-        "title": results.experiment["title"],
-        "kind": results.experiment["kind"],
+        "title": results.experiment.title,
+        "kind": results.experiment.kind,
         "rows": len(rows),
         "expected": rows_expected(results),
         "statuses": statuses,
         "command": results.manifest["command"],
     }
-    if results.experiment["kind"] == "classification":
+    if results.experiment.kind == "classification":
         described["summaries"] = [
             {
                 "dataset": cell.dataset,

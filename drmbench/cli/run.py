@@ -263,8 +263,8 @@ def print_results(folder: Path) -> None:
     from drmbench.run.results import read_results
 
     results = read_results(folder)
-    title = results.experiment["title"] or results.name
-    if results.experiment["kind"] != "classification":
+    title = results.experiment.title or results.name
+    if results.experiment.kind != "classification":
         done = int((results.rows["status"] == "ok").sum())
         typer.echo(f"\n{title}: {done} of {results.manifest['expected']} cells done.")
         return

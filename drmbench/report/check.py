@@ -114,7 +114,9 @@ def _schema(results: Results) -> Any:
 def _other_experiment(reference: Results, fresh: Results) -> Iterator[str]:
     """Say in what the two are not the same experiment on the same data."""
     yield from _differences(("schema",), reference.manifest, fresh.manifest)
-    yield from _differences(_PROTOCOL, reference.experiment, fresh.experiment)
+    yield from _differences(
+        _PROTOCOL, vars(reference.experiment), vars(fresh.experiment)
+    )
     for name in _in_both(fresh.rows["dataset"], reference.datasets, fresh.datasets):
         old, new = reference.datasets[name], fresh.datasets[name]
         for text in _differences(("fingerprint", "substitute"), old, new):
@@ -136,7 +138,7 @@ def _in_both(
 
 
 def _own_selection(results: Results, method: str) -> str | None:
-    overrides = results.experiment.get("selection_overrides") or {}
+    overrides = results.experiment.selection_overrides
     found: str | None = overrides.get(method)
     return found
 

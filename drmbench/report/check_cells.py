@@ -101,13 +101,13 @@ def require_columns(results: Results) -> None:
     InputError
         Names the experiment and the column.
     """
-    measured = results.experiment["kind"] != "classification"
+    measured = results.experiment.kind != "classification"
     numbers = _SETTING if measured else ("n_test",)
     table, file = results.rows, f"{results.name}: results.csv"
     lacking = [c for c in (*KEY, "status", "reason", *numbers) if c not in table]
     if lacking:
         raise InputError(f"{file} lacks {', '.join(lacking)}")
-    figures = _FOUND if measured else results.experiment["metrics"]
+    figures = _FOUND if measured else results.experiment.metrics
     scalar = [c for c in figures if c in table and (measured or is_scalar(c))]
     for column in (*numbers, *scalar):
         # A run whose data could not be had has no rows, and columns of no type.
@@ -181,7 +181,7 @@ class CellComparer:
         return moves, not differing
 
     def _figures(self, key: Key, was: Row, now: Row) -> Iterator[Figure]:
-        if self.reference.experiment["kind"] != "classification":
+        if self.reference.experiment.kind != "classification":
             yield from _solver_figures(was, now, self.tolerance)
             return
         part = self._held_out(key[0], was)
@@ -233,7 +233,7 @@ class CellComparer:
     def _metrics(self, was: Row, now: Row) -> list[str]:
         return [
             name
-            for name in self.reference.experiment["metrics"]
+            for name in self.reference.experiment.metrics
             if is_scalar(name) and name in was and name in now
         ]
 
@@ -241,7 +241,7 @@ class CellComparer:
         return bool(self.reference.methods[method].get("stochastic"))
 
     def _held_out(self, dataset: str, row: Row) -> HeldOut:
-        kind = self.reference.experiment["split"].get("kind")
+        kind = self.reference.experiment.split.get("kind")
         entry = self.reference.datasets[dataset]
         return HeldOut.of(entry, int(row["n_test"]), stratified=kind in _STRATIFIED)
 

@@ -122,8 +122,8 @@ class _Check:
 
     @classmethod
     def of(cls, results: Results) -> _Check:
-        classified = results.experiment["kind"] == "classification"
-        metrics = [m for m in results.experiment["metrics"] if is_scalar(m)]
+        classified = results.experiment.kind == "classification"
+        metrics = [m for m in results.experiment.metrics if is_scalar(m)]
         shares = metrics if classified else ["converged"]
         return cls(
             {name: int(entry["splits"]) for name, entry in results.datasets.items()},

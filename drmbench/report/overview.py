@@ -71,5 +71,5 @@ def _remarks(results: Results, mode: ScalingMode) -> Iterator[str]:
     yield f"Selection of parameters: {results.selection(mode)}."
     for note, labels in results.selected_otherwise(mode).items():
         yield f"‡ {', '.join(labels)}: {note}"
-    for text in results.experiment["deviations"]:
+    for text in results.experiment.deviations:
         yield f"‡ {text}"

@@ -77,7 +77,7 @@ def gather(results: Mapping[str, Results]) -> Content:
 def _place(item: tuple[str, Results]) -> tuple[int, str, str]:
     """Order experiments: the paper's tables, its figures, then what goes beyond it."""
     name, found = item
-    target = str(found.experiment["reproduces"])
+    target = str(found.experiment.reproduces)
     kinds = ("table", "figure")
     rank = next((i for i, kind in enumerate(kinds) if target.startswith(kind)), 2)
     return rank, target, name
@@ -128,7 +128,7 @@ def _arranged(group: Group, tables: Sequence[ReportTable]) -> Group:
     """Show the tables of the group's own metric at once, the others on demand."""
     results = group.experiments[0].results
     prefix = f"{group.id}-"
-    if results.experiment["kind"] == "classification":
+    if results.experiment.kind == "classification":
         # The first table is of the metric of the paper's table, which the
         # experiment may have second.
         modes = "|".join(results.modes)

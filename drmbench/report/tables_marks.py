@@ -75,7 +75,7 @@ def source_footnotes(source: TableSource, mode: ScalingMode) -> list[str]:
     deviations = [
         f"{DEVIATION} {_sentence(text)}"
         for results in source.results
-        for text in results.experiment.get("deviations") or ()
+        for text in results.experiment.deviations
     ]
     return list(dict.fromkeys([*rows, *selections, *deviations]))
 

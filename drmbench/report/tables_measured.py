@@ -52,13 +52,13 @@ MEASURED = {
 
 def measured_tables(results: Results) -> list[ReportTable]:
     """Return the tables of a timing or convergence experiment."""
-    kinds = MEASURED.get(results.experiment["kind"], ())
+    kinds = MEASURED.get(results.experiment.kind, ())
     return [_measured_table(results, measured) for measured in kinds]
 
 
 def _measured_table(results: Results, measured: Measured) -> ReportTable:
     stem = measured.value.partition("_")[0]
-    title = results.experiment.get("title") or results.name
+    title = results.experiment.title or results.name
     rows = results.rows
     return ReportTable(
         f"{results.name}-{stem}",
@@ -119,7 +119,7 @@ def _measured_footnotes(results: Results) -> Iterator[str]:
             yield f"{name} is missing: {entry['missing']}."
         elif entry.get("substitute"):
             yield f"† {name}: {entry['substitute']} stood in for it."
-    yield from (f"‡ {text}" for text in results.experiment.get("deviations") or ())
+    yield from (f"‡ {text}" for text in results.experiment.deviations)
 
 
 def _measured_records(rows: pd.DataFrame, measured: Measured) -> Iterator[Record]:

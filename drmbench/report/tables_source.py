@@ -121,7 +121,7 @@ class TableSource:
         """One-number metrics that all rows have, the table's own first."""
         common = [
             name
-            for name in self.results[0].experiment["metrics"]
+            for name in self.results[0].experiment.metrics
             if name in METRICS
             and METRICS[name].scalar
             and all(name in results.rows.columns for results in self.results)
@@ -226,7 +226,7 @@ def table_sources(results: Mapping[str, Results]) -> list[TableSource]:
     """
     sources: list[TableSource] = []
     for found in results.values():
-        if found.experiment["kind"] == "classification":
+        if found.experiment.kind == "classification":
             _add(sources, found, results)
     return sources
 
@@ -234,7 +234,7 @@ def table_sources(results: Mapping[str, Results]) -> list[TableSource]:
 def _add(
     sources: list[TableSource], found: Results, results: Mapping[str, Results]
 ) -> None:
-    published = published_table(found.experiment.get("reproduces") or "")
+    published = published_table(found.experiment.reproduces)
     for number, source in enumerate(sources):
         if published and source.published is published and _disjoint(source, found):
             sources[number] = _paper_source(
@@ -242,7 +242,7 @@ def _add(
             )
             return
     if published is None:
-        title = found.experiment.get("title") or found.name
+        title = found.experiment.title or found.name
         sources.append(TableSource(found.name, title, (found,)))
     else:
         taken = any(source.id == published.id for source in sources)
@@ -265,7 +265,7 @@ def _paper_source(
         other
         for other in results.values()
         if published.borrows_from
-        and other.experiment.get("reproduces") == published.borrows_from
+        and other.experiment.reproduces == published.borrows_from
     )
     title = f"Table {published.number}. {published.title}"
     source = TableSource(published.id, title, parts, published, lenders)

@@ -132,7 +132,7 @@ def columns_of(metrics: Sequence[str]) -> list[str]:
 
 def _metrics(results: Results) -> list[str]:
     """Return the one-number metrics of the rows."""
-    names = results.experiment["metrics"]
+    names = results.experiment.metrics
     return [m for m in names if m in METRICS and METRICS[m].scalar]
 
 
@@ -184,11 +184,11 @@ def _tasks(results: Results, datasets: set[str]) -> dict[Key, Task]:
             MethodRef(entry["name"], label, params=entry["params"])
             for label, entry in results.methods.items()
         ),
-        split=SplitSpec(**described["split"]),
+        split=SplitSpec(**described.split),
         scaling=("paper",),
         metrics=tuple(_metrics(results)),
-        seed=int(described["seed"]),
-        substitutes=bool(described["substitutes"]),
+        seed=int(described.seed),
+        substitutes=bool(described.substitutes),
     )
     plan = make_plan(experiment, wanted=lambda name: False, known=results.datasets)
     return {(t.dataset.name, t.method.label, t.number): t for t in plan.cells}

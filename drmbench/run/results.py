@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -47,6 +48,18 @@ _EVERY_DIGIT: dict[str, Any] = (
     else {}
 )
 
+#: What a manifest may leave out.
+_DESCRIBED: dict[str, Any] = {
+    "title": "",
+    "reproduces": "",
+    "deviations": [],
+    "timeout": None,
+    "measure": {},
+    "selection": "",
+    "selection_overrides": {},
+    "selection_modes": {},
+    "uniform_modes": [],
+}
 #: What can become of a cell.
 STATUSES = ("ok", "failed", "timeout", "skipped")
 #: What a metric's columns of refits end with: whose maxima scaled the test part.
@@ -120,11 +133,11 @@ class Results:
     refits: pd.DataFrame | None = None
     rules: pd.DataFrame | None = None
 
-    @property
-    def experiment(self) -> dict[str, Any]:
+    @cached_property
+    def experiment(self) -> SimpleNamespace:
         """What the manifest says of the experiment: title, protocol, metrics."""
-        described: dict[str, Any] = self.manifest["experiment"]
-        return described
+        said = {k: v for k, v in self.manifest["experiment"].items() if v is not None}
+        return SimpleNamespace(**{**_DESCRIBED, **said})
 
     @cached_property
     def datasets(self) -> dict[str, dict[str, Any]]:
@@ -139,18 +152,18 @@ class Results:
     @property
     def modes(self) -> tuple[ScalingMode, ...]:
         """The scaling modes that were run, in the config's order."""
-        return tuple(self.experiment["scaling"])
+        return tuple(self.experiment.scaling)
 
     def selection(self, mode: ScalingMode) -> str:
         """Say how parameters were selected in a scaling mode."""
-        by_mode = self.experiment.get("selection_modes") or {}
-        return str(by_mode.get(mode) or self.experiment.get("selection") or "")
+        by_mode = self.experiment.selection_modes
+        return str(by_mode.get(mode) or self.experiment.selection)
 
     def selection_overrides(self, mode: ScalingMode) -> dict[str, str]:
         """Say how they were selected for single methods in a mode, by label."""
-        if mode in (self.experiment.get("uniform_modes") or ()):
+        if mode in (self.experiment.uniform_modes):
             return {}
-        return dict(self.experiment.get("selection_overrides") or {})
+        return dict(self.experiment.selection_overrides)
 
     def selected_otherwise(self, mode: ScalingMode) -> dict[str, list[str]]:
         """Return the labels of the methods of each other way of selection."""
@@ -162,7 +175,7 @@ class Results:
     @property
     def metric(self) -> str:
         """The metric that tables show first."""
-        return str(self.experiment["metrics"][0])
+        return str(self.experiment.metrics[0])
 
     def summary(
         self,
@@ -291,7 +304,7 @@ def _summarise(
 def rows_expected(results: Results) -> int:
     """Return how many rows an experiment has when it is complete."""
     splits = sum(int(entry["splits"]) for entry in results.datasets.values())
-    if results.experiment["kind"] == "classification":
+    if results.experiment.kind == "classification":
         rows = sum(len(ROWS_OF_MODE[mode]) for mode in results.modes)
     else:
         rows = len(results.modes)

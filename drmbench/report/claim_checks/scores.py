@@ -98,7 +98,7 @@ def stored_scores(
 def _columns(results: Results) -> dict[str, list[str]]:
     """Return the labels behind each column; every label is a column by itself too."""
     columns = {label: [label] for label in results.methods}
-    table = published_table(results.experiment.get("reproduces") or "")
+    table = published_table(results.experiment.reproduces)
     # Elsewhere a second method with the same column is a variant of ours.
     merging = table is not None and table.merges
     for label, method in results.methods.items():

@@ -35,7 +35,7 @@ def caption(*sentences: str) -> str:
 
 def paper_figure(results: Results, number: int) -> str:
     """Return which figure of the paper a title belongs to, if it belongs to one."""
-    of_paper = str(results.experiment.get("reproduces") or "").startswith("figure")
+    of_paper = str(results.experiment.reproduces).startswith("figure")
     return f" (Figure {number} of the paper)" if of_paper else ""
 
 
@@ -74,7 +74,7 @@ def protocol_sentence(results: Results, *modes: ScalingMode) -> str:
         f" {results.selection(mode)}{_exceptions(results, mode)}"
         for mode in modes
     )
-    return f"Protocol: {split_words(results.experiment['split'])}; {selected}."
+    return f"Protocol: {split_words(results.experiment.split)}; {selected}."
 
 
 def _exceptions(results: Results, mode: ScalingMode) -> str:

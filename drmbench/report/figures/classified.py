@@ -18,7 +18,7 @@ _LABEL = re.compile(r"(?P<model>drm|krr)-(?P<kernel>rbf|poly)(?: beta=(?P<beta>\
 
 def is_classification(results: Results) -> bool:
     """Tell whether an experiment classifies."""
-    return bool(results.experiment["kind"] == "classification")
+    return bool(results.experiment.kind == "classification")
 
 
 def fair_mode(results: Results) -> ScalingMode:
@@ -56,7 +56,7 @@ def method_names(results: Results) -> dict[str, str]:
     of methods that share one the shortest label's; all else is called by its label.
     """
     names = {label: label for label in results.methods}
-    if published_table(results.experiment.get("reproduces") or "") is None:
+    if published_table(results.experiment.reproduces) is None:
         return names
     taken: set[str] = set()
     for label in sorted(results.methods, key=len):
@@ -81,12 +81,12 @@ def comparison_of(
     others : iterable of Results
         Experiments from which a table of the paper may borrow columns.
     """
-    published = published_table(results.experiment.get("reproduces") or "")
+    published = published_table(results.experiment.reproduces)
     lent_by = published.borrows_from if published else ""
     together = {results.name: results} | {
         other.name: other
         for other in others
-        if lent_by and other.experiment.get("reproduces") == lent_by
+        if lent_by and other.experiment.reproduces == lent_by
     }
     (source,) = (s for s in table_sources(together) if results in s.results)
     return compare(source, mode, source.metric)

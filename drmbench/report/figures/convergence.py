@@ -62,7 +62,7 @@ _ROWS = (
 
 def is_convergence(results: Results) -> bool:
     """Tell whether an experiment measures convergence."""
-    return bool(results.experiment["kind"] == "convergence")
+    return bool(results.experiment.kind == "convergence")
 
 
 def draw_objective(results: Results) -> Drawing:
@@ -245,7 +245,7 @@ def _handles_of(panels: list[tuple[Axes, Axes]], rows: pd.DataFrame) -> list[Lin
 
 
 def _beta_caption(results: Results, rows: pd.DataFrame, datasets: list[str]) -> str:
-    measure = results.experiment.get("measure") or {}
+    measure = results.experiment.measure
     stopping = [
         f"tolerance {measure['tol']:g}" if measure.get("tol") else "",
         f"at most {measure['iterations']:,} iterations"

@@ -73,7 +73,7 @@ def draw_modes(results: Results) -> Drawing:
     )
     return Drawing(
         f"{results.name}_modes",
-        f"Paper mode minus honest mode: {results.experiment['title']}",
+        f"Paper mode minus honest mode: {results.experiment.title}",
         _caption(results, both, [str(name) for name in shown.index]),
         figure,
     )

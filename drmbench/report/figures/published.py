@@ -70,7 +70,7 @@ def has_published(results: Results) -> bool:
 
 
 def _table(results: Results) -> str:
-    return str(results.experiment.get("reproduces") or "")
+    return str(results.experiment.reproduces)
 
 
 def compared_mode(results: Results) -> ScalingMode:
@@ -121,7 +121,7 @@ def draw_published(results: Results) -> Drawing:
     where = target_words(_table(results))
     return Drawing(
         f"{results.name}_published",
-        f"Ours against {where} of the paper: {results.experiment['title']}",
+        f"Ours against {where} of the paper: {results.experiment.title}",
         _caption(results, pairs, f"{metric_label(comparison.metric)}, {where}"),
         figure,
     )

@@ -108,7 +108,7 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
             panel.set_title(f"{standing.mode} mode", loc="left")
     return Drawing(
         f"{results.name}_ranks",
-        f"Mean ranks: {results.experiment['title']}",
+        f"Mean ranks: {results.experiment.title}",
         _caption(results, compared[0], standings),
         figure,
     )

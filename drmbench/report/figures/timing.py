@@ -43,7 +43,7 @@ _COLUMNS = ["n_train", "seconds_example"]
 
 def is_timing(results: Results) -> bool:
     """Tell whether an experiment measures time against the training size."""
-    return bool(results.experiment["kind"] == "timing")
+    return bool(results.experiment.kind == "timing")
 
 
 def draw_time(results: Results) -> Drawing:

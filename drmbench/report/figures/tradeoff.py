@@ -74,7 +74,7 @@ def draw_tradeoff(results: Results) -> Drawing:
     datasets = [str(name) for name in part.means.index]
     return Drawing(
         f"{results.name}_tradeoff",
-        f"{metric_label(results.metric)} against time: {results.experiment['title']}",
+        f"{metric_label(results.metric)} against time: {results.experiment.title}",
         caption(
             f"Mean over data sets of the {metric_words(results.metric)} against the"
             " mean time that selection, fit and prediction of one split take (splits"

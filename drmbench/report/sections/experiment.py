@@ -86,7 +86,7 @@ def experiment_section(
     return section(
         section_id(results.name),
         level,
-        f"{results.name}: {results.experiment['title']}",
+        f"{results.name}: {results.experiment.title}",
         _standing(results),
         tables,
         *map(_figure, content.figures),
@@ -101,7 +101,7 @@ def _standing(results: Results) -> Html:
     count = progress(results)
     return tag(
         "p",
-        f"{target_words(results.experiment['reproduces'])}:"
+        f"{target_words(results.experiment.reproduces)}:"
         f" {times(len(results.datasets), 'data set')},"
         f" {times(len(results.methods), 'method')},"
         f" {count.done:,} of {count.expected:,} cells done.",
@@ -124,9 +124,9 @@ def _figure(figure: FigureMarkup) -> Html:
 def _amiss(results: Results, level: int) -> Iterator[Html]:
     """Give what differs from the paper, is missing or failed."""
     heading = f"h{level}"
-    if results.experiment["deviations"]:
+    if results.experiment.deviations:
         yield tag(heading, "What differs from the paper")
-        yield bullets(results.experiment["deviations"])
+        yield bullets(results.experiment.deviations)
     if stood_in := substitutes(results):
         yield tag(heading, "Data that another set stood in for")
         yield bullets(stood_in)
@@ -140,14 +140,14 @@ def _amiss(results: Results, level: int) -> Iterator[Html]:
 
 def _protocol(results: Results) -> Iterator[Html]:
     experiment = results.experiment
-    limit = experiment.get("timeout")
+    limit = experiment.timeout
     yield terms(
         [
-            ("Split", split_words(experiment["split"])),
+            ("Split", split_words(experiment.split)),
             ("Selection", selection_words(results)),
             *(("Scaling", words) for words in scaling_words(results)),
             ("Metrics", metrics_words(results)),
-            ("Seed", f"{experiment['seed']}"),
+            ("Seed", f"{experiment.seed}"),
             ("Time limit of a cell", f"{limit:g} s" if limit else "none"),
         ]
     )

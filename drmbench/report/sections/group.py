@@ -49,7 +49,7 @@ class Group:
     def label(self) -> str:
         """What the table of contents calls it."""
         names = ", ".join(content.results.name for content in self.experiments)
-        target = self.experiments[0].results.experiment["reproduces"]
+        target = self.experiments[0].results.experiment.reproduces
         return f"{names} ({target_words(target)})" if target else names
 
 

@@ -110,8 +110,8 @@ def _run_table(
     rows = [
         (
             name,
-            found.experiment["title"],
-            target_words(found.experiment["reproduces"]),
+            found.experiment.title,
+            target_words(found.experiment.reproduces),
             len(found.datasets),
             sum(1 for entry in found.datasets.values() if entry.get("missing")),
             sum(1 for entry in found.datasets.values() if entry.get("substitute")),
@@ -143,11 +143,11 @@ def _protocols(results: Mapping[str, Results]) -> ReportTable:
     rows = [
         (
             name,
-            split_words(found.experiment["split"]),
+            split_words(found.experiment.split),
             selection_words(found),
             ", ".join(found.modes),
             metrics_words(found),
-            found.experiment["seed"],
+            found.experiment.seed,
         )
         for name, found in results.items()
     ]

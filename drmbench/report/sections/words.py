@@ -74,8 +74,8 @@ def _train_words(train: object) -> str:
 def selection_words(results: Results) -> str:
     """Say how parameters were selected, or at which they were measured."""
     experiment = results.experiment
-    if experiment["kind"] != "classification":
-        return measure_words(experiment.get("measure") or {})
+    if experiment.kind != "classification":
+        return measure_words(experiment.measure)
     return " ".join(
         f"Mode {mode}: {_selection_in(results, mode)}." for mode in results.modes
     )
@@ -89,9 +89,9 @@ def _selection_in(results: Results, mode: ScalingMode) -> str:
 
 def metrics_words(results: Results) -> str:
     """Say what was measured."""
-    if results.experiment["kind"] != "classification":
+    if results.experiment.kind != "classification":
         return "seconds and iterations"
-    return ", ".join(results.experiment["metrics"])
+    return ", ".join(results.experiment.metrics)
 
 
 def measure_words(measure: Mapping[str, Any]) -> str:
