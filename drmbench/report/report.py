@@ -85,7 +85,7 @@ def _place(item: tuple[str, Results]) -> tuple[int, str, str]:
 
 def _groups(results: Mapping[str, Results]) -> list[Group]:
     """Put together the experiments that share a table of the paper."""
-    from drmbench.report.tables_source import table_sources
+    from drmbench.report.scores import table_sources
 
     groups = {
         source.results[0].name: Group(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
+from drmbench.report.scores import MODE_TITLES, Scores, TableSource, scores_of
 from drmbench.report.statistics import (
     FriedmanResult,
     PairedTest,
@@ -19,9 +20,7 @@ from drmbench.report.statistics import (
     win_counts,
 )
 from drmbench.report.table import Cell, Column, ReportTable
-from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed, table_id
-from drmbench.report.tables_source import MODE_TITLES, TableSource
 
 #: Methods that are tested against all others; without them, all that are a DRM.
 REFERENCES = ("drm-rbf", "drm-poly")
@@ -32,7 +31,7 @@ def statistics_tables(
     source: TableSource, mode: ScalingMode, metric: str
 ) -> list[ReportTable]:
     """Return the table of ranks and the tables of paired tests."""
-    comparison = compare(source, mode, metric)
+    comparison = scores_of(source, mode, metric)
     scores = comparison.ranked_scores()
     stem = table_id(source, metric, mode)
     title = f"{source.title}: {metric_words(metric)}, {{}}, {MODE_TITLES[mode]}"
@@ -59,14 +58,14 @@ def statistics_tables(
     return tables
 
 
-def _paired_tests(comparison: Comparison) -> list[PairedTest]:
+def _paired_tests(comparison: Scores) -> list[PairedTest]:
     scores = comparison.ranked_scores()
     return [
         t for name in _references(comparison) for t in wilcoxon_against(scores, name)
     ]
 
 
-def _tests_beyond(comparison: Comparison) -> list[PairedTest]:
+def _tests_beyond(comparison: Scores) -> list[PairedTest]:
     """Test the DRM against what an experiment adds to a table of the paper.
 
     Apart from the others, whose correction must not depend on what is added. A column
@@ -86,7 +85,7 @@ def _tests_beyond(comparison: Comparison) -> list[PairedTest]:
     ]
 
 
-def _references(comparison: Comparison) -> list[str]:
+def _references(comparison: Scores) -> list[str]:
     """Return the headings of the DRM columns that are tested against the others."""
     named = [c.heading for c in comparison.ranked if set(c.labels) & set(REFERENCES)]
     return named or [

@@ -9,6 +9,7 @@ from pathlib import Path
 from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.report.dataset_tables import dataset_tables
+from drmbench.report.scores import TableSource, table_sources
 from drmbench.report.statistics_tables import statistics_tables
 from drmbench.report.table import (
     ReportTable,
@@ -26,7 +27,6 @@ from drmbench.report.tables_naive import naive_tables
 from drmbench.report.tables_rules import rules_tables
 from drmbench.report.tables_scores import LINES, View, score_table
 from drmbench.report.tables_seconds import seconds_table
-from drmbench.report.tables_source import TableSource, table_sources
 from drmbench.report.tables_worth import worth_table
 from drmbench.run.results import Results, load_results
 

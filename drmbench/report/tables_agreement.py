@@ -14,10 +14,9 @@ from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.paper import Agreement, PublishedCell
 from drmbench.protocol.protocol import OPTIMISTIC
 from drmbench.protocol.reproduction import ReproducedCell
+from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.table import Cell, Column, Record, ReportTable
-from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_scores import NO_FIGURE, mean_and_spread_text
-from drmbench.report.tables_source import TableSource
 from drmbench.run.results import Results, Summary
 
 #: Tables on KEEL's folds.
@@ -39,7 +38,7 @@ def agreement_tables(source: TableSource) -> list[ReportTable]:
     published = source.published
     if not published or published.id not in _ON_FOLDS or "paper" not in source.modes:
         return []
-    pairs = list(_pairs(compare(source, "paper", published.metric)))
+    pairs = list(_pairs(scores_of(source, "paper", published.metric)))
     stem = f"{source.id}-{published.metric}-paper-mode-agreement"
     title = f"{source.title}: agreement of G-means with the paper"
     return [
@@ -48,7 +47,7 @@ def agreement_tables(source: TableSource) -> list[ReportTable]:
     ]
 
 
-def _pairs(comparison: Comparison) -> Iterator[Pair]:
+def _pairs(comparison: Scores) -> Iterator[Pair]:
     """Give every cell of the paper's columns that is complete, with the paper's."""
     source = comparison.source
     owners = (*source.results, *source.lenders)

@@ -15,12 +15,11 @@ import numpy as np
 
 from drmbench.paper import PublishedCell
 from drmbench.protocol.protocol import OPTIMISTIC
+from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.statistics import holm
 from drmbench.report.statistics_tables import ALPHA
 from drmbench.report.table import Cell, Column, Record, ReportTable
-from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed, table_id
-from drmbench.report.tables_source import TableSource
 from drmbench.run.results import Summary
 
 #: Tables on random splits that print deviations, and how many splits they are over.
@@ -95,7 +94,7 @@ def distribution_tables(source: TableSource) -> list[ReportTable]:
         return []
     if "paper" not in source.modes:
         return []
-    comparison = compare(source, "paper", published.metric)
+    comparison = scores_of(source, "paper", published.metric)
     tested = _tested(comparison, _SPLITS_OF_PAPER[published.id])
     if not tested:
         return []
@@ -111,7 +110,7 @@ def distribution_tables(source: TableSource) -> list[ReportTable]:
     return [table]
 
 
-def _tested(comparison: Comparison, splits: int) -> list[CellTest]:
+def _tested(comparison: Scores, splits: int) -> list[CellTest]:
     """Test every cell that can be compared, in the paper's order."""
     published = comparison.source.published
     assert published is not None
@@ -127,7 +126,7 @@ def _tested(comparison: Comparison, splits: int) -> list[CellTest]:
     ]
 
 
-def _left_out(comparison: Comparison, cell: PublishedCell) -> str:
+def _left_out(comparison: Scores, cell: PublishedCell) -> str:
     """Return why a cell of the paper is not compared; empty if it is."""
     if cell.mean is None or cell.spread is None:
         return _DASH
@@ -139,7 +138,7 @@ def _left_out(comparison: Comparison, cell: PublishedCell) -> str:
     return ""
 
 
-def _substituted(comparison: Comparison) -> list[str]:
+def _substituted(comparison: Scores) -> list[str]:
     return [row.heading for row in comparison.rows if row.entry.get("substitute")]
 
 
@@ -220,7 +219,7 @@ def _count(number: int) -> Cell:
     return Cell(str(number), number)
 
 
-def _notes(comparison: Comparison, tested: Sequence[CellTest]) -> Iterator[str]:
+def _notes(comparison: Scores, tested: Sequence[CellTest]) -> Iterator[str]:
     yield (
         "The paper's random splits are not published, so ours are others, and figures"
         " can agree in distribution only. Rejected: by Welch's two-sided t-test at"
@@ -262,7 +261,7 @@ def _rejected_notes(tested: Sequence[CellTest]) -> Iterator[str]:
         yield f"Rejected after Holm: {', '.join(left)}."
 
 
-def _left_out_note(comparison: Comparison, number: int) -> str:
+def _left_out_note(comparison: Scores, number: int) -> str:
     published = comparison.source.published
     assert published is not None
     cells = published.cells.values()

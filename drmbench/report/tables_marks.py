@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.tables_source import MethodColumn, Row, TableSource, merges
+from drmbench.report.scores import MethodColumn, Row, TableSource, merges
 from drmbench.run.results import Summary
 
 SUBSTITUTE, DEVIATION, DISAGREEMENT = "†", "‡", "≠"

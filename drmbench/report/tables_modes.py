@@ -12,10 +12,9 @@ import math
 import pandas as pd
 
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.table import Cell, Column, Record, ReportTable
-from drmbench.report.tables_compare import Comparison, compare
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed
-from drmbench.report.tables_source import TableSource
 
 _NOTES = (
     "Positive: the method looks better in paper mode, which scales the test part by its"
@@ -32,7 +31,7 @@ def modes_table(source: TableSource, metric: str) -> ReportTable | None:
     if not {"paper", "honest"} <= set(source.modes):
         return None
     modes: tuple[ScalingMode, ...] = ("paper", "honest")
-    paper, honest = (compare(source, mode, metric, merged=False) for mode in modes)
+    paper, honest = (scores_of(source, mode, metric, merged=False) for mode in modes)
     differences = paper.scores() - honest.scores()
     methods = [str(name) for name in differences.columns]
     summaries = {"mean": differences.mean(), "median": differences.median()}
@@ -61,7 +60,7 @@ def _row(heading: str, values: pd.Series, digits: int) -> tuple[Cell, ...]:
 
 
 def _records(
-    source: TableSource, metric: str, paper: Comparison, honest: Comparison
+    source: TableSource, metric: str, paper: Scores, honest: Scores
 ) -> list[Record]:
     frames = (paper.scores() * paper.sign, honest.scores() * honest.sign)
     return [

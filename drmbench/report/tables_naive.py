@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from drmbench.errors import InputError
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
+from drmbench.report.scores import MODE_TITLES, TableSource
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE
 from drmbench.report.tables_seconds import machines, three_digits
-from drmbench.report.tables_source import MODE_TITLES, TableSource
 from drmbench.run.results import Results
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
+from drmbench.report.scores import Scores
 from drmbench.report.statistics import complete_part
-from drmbench.report.tables_compare import Comparison
 from drmbench.run.results import Results
 
 _MODE_NOTES: dict[ScalingMode, str] = {
@@ -18,7 +18,7 @@ _MODE_NOTES: dict[ScalingMode, str] = {
 }
 
 
-def score_notes(comparison: Comparison, lines: Sequence[str]) -> Iterator[str]:
+def score_notes(comparison: Scores, lines: Sequence[str]) -> Iterator[str]:
     """Give the sentences below a table that shows some of ours, paper, difference."""
     source = comparison.source
     splits = {int(row.entry["splits"]) for row in comparison.rows}
@@ -59,7 +59,7 @@ def score_notes(comparison: Comparison, lines: Sequence[str]) -> Iterator[str]:
         yield f"Rows of the paper that these experiments have not: {', '.join(absent)}."
 
 
-def _lent_notes(comparison: Comparison, lender: Results) -> Iterator[str]:
+def _lent_notes(comparison: Scores, lender: Results) -> Iterator[str]:
     """Say how parameters of borrowed columns were selected."""
     overrides = lender.selection_overrides(comparison.mode)
     texts: dict[str, list[str]] = {}
@@ -71,7 +71,7 @@ def _lent_notes(comparison: Comparison, lender: Results) -> Iterator[str]:
         yield f"{' and '.join(labels)} are those of {lender.name}; selection: {text}."
 
 
-def _block_note(comparison: Comparison) -> str:
+def _block_note(comparison: Scores) -> str:
     part = complete_part(comparison.ranked_scores())
     left_out = ""
     if part.dropped_methods and len(part.means):

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from drmbench.paper import Agreement, PublishedCell
+from drmbench.report.scores import TableSource
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_agreement import published_figure
-from drmbench.report.tables_source import TableSource
 from drmbench.run.results import Results
 
 _COUNTS = ("cells tried", "reported", "either", "within 0.005")

@@ -11,9 +11,18 @@ import pandas as pd
 
 from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.scores import (
+    DISAGREES,
+    MODE_TITLES,
+    Row,
+    ScoreCell,
+    Scores,
+    TableSource,
+    merges,
+    scores_of,
+)
 from drmbench.report.statistics import complete_part, mean_ranks, win_counts
 from drmbench.report.table import Cell, Column, Record, ReportTable
-from drmbench.report.tables_compare import DISAGREES, Comparison, Entry, compare
 from drmbench.report.tables_marks import (
     DISAGREEMENT,
     Footnotes,
@@ -22,7 +31,6 @@ from drmbench.report.tables_marks import (
     source_footnotes,
 )
 from drmbench.report.tables_notes import score_notes
-from drmbench.report.tables_source import MODE_TITLES, Row, TableSource, merges
 
 View = Literal["ours", "paper", "both", "difference"]
 
@@ -52,7 +60,7 @@ def score_table(
     view : {"ours", "paper", "both", "difference"}
         What to show; where the paper has no figures of the metric, ours.
     """
-    comparison = compare(source, mode, metric)
+    comparison = scores_of(source, mode, metric)
     lines = LINES[view] if comparison.has_paper else LINES["ours"]
     footnotes = Footnotes(metric)
     rows = [
@@ -104,7 +112,7 @@ def _row_heads(row: Row, line: str, lines: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def _row_lines(
-    comparison: Comparison, row: Row, lines: Sequence[str], footnotes: Footnotes
+    comparison: Scores, row: Row, lines: Sequence[str], footnotes: Footnotes
 ) -> Iterator[tuple[str, list[Cell]]]:
     entries, digits = comparison.of_row(row), comparison.source.digits
     for line in lines:
@@ -117,7 +125,7 @@ def _row_lines(
                 yield line, cells
 
 
-def _ours_of_row(comparison: Comparison, row: Row, footnotes: Footnotes) -> list[Cell]:
+def _ours_of_row(comparison: Scores, row: Row, footnotes: Footnotes) -> list[Cell]:
     if row.entry.get("missing"):
         return [Cell("missing", title=row.entry["missing"])] * len(comparison.columns)
     best, digits = comparison.best_of_row(row), comparison.source.digits
@@ -129,7 +137,7 @@ def _ours_of_row(comparison: Comparison, row: Row, footnotes: Footnotes) -> list
     ]
 
 
-def _ours(entry: Entry, digits: int, best: bool, footnotes: Footnotes) -> Cell:
+def _ours(entry: ScoreCell, digits: int, best: bool, footnotes: Footnotes) -> Cell:
     ours = entry.ours
     mark = footnotes.mark(ours)
     begun = 0 < ours.done < ours.expected
@@ -154,7 +162,7 @@ def mean_and_spread_text(mean: float, spread: float | None, digits: int) -> str:
     return f"{mean:.{digits}f} ± {spread:.{digits}f}"
 
 
-def _paper(entry: Entry, digits: int) -> Cell:
+def _paper(entry: ScoreCell, digits: int) -> Cell:
     paper = entry.paper
     if paper is None or paper.mean is None:
         return Cell(NO_FIGURE if paper else "")
@@ -162,7 +170,7 @@ def _paper(entry: Entry, digits: int) -> Cell:
     return Cell(text, paper.mean, paper.bold)
 
 
-def _difference(entry: Entry, digits: int) -> Cell:
+def _difference(entry: ScoreCell, digits: int) -> Cell:
     if math.isnan(entry.difference):
         return Cell("")
     mark = DISAGREEMENT if entry.disagrees else ""
@@ -184,7 +192,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def _summary_rows(
-    comparison: Comparison, lines: Sequence[str]
+    comparison: Scores, lines: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
     """Give wins and mean ranks of ours and of the paper's, as far as they are shown."""
     ours, paper = comparison.ranked_scores(), comparison.published_scores()
@@ -205,7 +213,7 @@ def _summary_rows(
             yield (*heads, *_summary_cells(comparison, values, text, title))
 
 
-def _published_wins(comparison: Comparison) -> pd.Series:
+def _published_wins(comparison: Scores) -> pd.Series:
     """Count the figures that the paper prints in bold."""
     entries = comparison.entries.items()
     bold = Counter(column for (_, column), e in entries if e.paper and e.paper.bold)
@@ -218,7 +226,7 @@ def dashes_last(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def _summary_cells(
-    comparison: Comparison, found: pd.Series, text: str, title: str
+    comparison: Scores, found: pd.Series, text: str, title: str
 ) -> Iterator[Cell]:
     best = found.max() if title == "wins" else found.min()
     for column in comparison.columns:
@@ -230,7 +238,7 @@ def _summary_cells(
 
 
 def _footnotes(
-    comparison: Comparison, lines: Sequence[str], footnotes: Footnotes
+    comparison: Scores, lines: Sequence[str], footnotes: Footnotes
 ) -> Iterator[str]:
     yield from source_footnotes(comparison.source, comparison.mode)
     if "difference" in lines and any(e.disagrees for e in comparison.entries.values()):
@@ -238,7 +246,7 @@ def _footnotes(
     yield from footnotes.lines()
 
 
-def _records(comparison: Comparison) -> Iterator[Record]:
+def _records(comparison: Scores) -> Iterator[Record]:
     for row in comparison.rows:
         best = comparison.best_of_row(row)
         for column, entry in zip(

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.scores import MODE_TITLES, TableSource
 from drmbench.report.table import Cell, Column, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE
-from drmbench.report.tables_source import MODE_TITLES, TableSource
 from drmbench.run.results import Results
 
 STAGES = {

@@ -17,10 +17,9 @@ import pandas as pd
 
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.protocol.selection import TIE_TOLERANCE
+from drmbench.report.scores import Row, ScoreCell, Scores, TableSource, scores_of
 from drmbench.report.table import Cell, Column, Record, ReportTable
-from drmbench.report.tables_compare import Comparison, Entry, compare
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed
-from drmbench.report.tables_source import Row, TableSource
 from drmbench.run.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
 
 #: What `drmbench tables` cannot do itself, since it runs nothing.
@@ -80,7 +79,7 @@ def worth_table(source: TableSource, metric: str) -> ReportTable | None:
     """Return what the leak and the choice are worth; None without paper mode."""
     if "paper" not in source.modes:
         return None
-    comparison = compare(source, "paper", metric, merged=False)
+    comparison = scores_of(source, "paper", metric, merged=False)
     differences = _differences(comparison)
     return ReportTable(
         f"{source.id}-{metric.replace('_', '-')}-protocol-worth",
@@ -107,13 +106,13 @@ def _columns(source: TableSource) -> tuple[Column, ...]:
     return (Column("method"), *(Column(heading, "right") for heading in headings))
 
 
-def _differences(comparison: Comparison) -> pd.DataFrame:
+def _differences(comparison: Scores) -> pd.DataFrame:
     """Return a row a data set and method, with the figures and their differences."""
     source, sign = comparison.source, comparison.sign
     rows = {row.heading: row for row in comparison.rows}
-    honest: dict[tuple[str, str], Entry] = {}
+    honest: dict[tuple[str, str], ScoreCell] = {}
     if "honest" in source.modes:
-        honest = compare(source, "honest", comparison.metric, merged=False).entries
+        honest = scores_of(source, "honest", comparison.metric, merged=False).entries
     records = []
     for (heading, column), entry in comparison.entries.items():
         worth = _worth(rows[heading], entry.ours.method, comparison.metric)
@@ -141,7 +140,7 @@ def _differences(comparison: Comparison) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def _mean(entry: Entry | None) -> float:
+def _mean(entry: ScoreCell | None) -> float:
     return entry.ours.mean if entry and entry.ours.complete else math.nan
 
 

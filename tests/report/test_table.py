@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from result_files import make_results
 
+from drmbench.report.scores import table_sources
 from drmbench.report.table import (
     Cell,
     Column,
@@ -25,7 +26,6 @@ from drmbench.report.table import (
 )
 from drmbench.report.tables_latex import latex_text
 from drmbench.report.tables_scores import score_table
-from drmbench.report.tables_source import table_sources
 from drmbench.run.results import load_results
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from drmbench.metrics import get_metric
 from drmbench.paper import published_table
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.scores import Scores, scores_of, table_sources
 from drmbench.report.statistics import CompletePart
-from drmbench.report.tables_compare import Comparison, compare
-from drmbench.report.tables_source import table_sources
 from drmbench.run.results import Results
 
 _LABEL = re.compile(r"(?P<model>drm|krr)-(?P<kernel>rbf|poly)(?: beta=(?P<beta>\S+))?")
@@ -69,7 +68,7 @@ def method_names(results: Results) -> dict[str, str]:
 
 def comparison_of(
     results: Results, mode: ScalingMode, others: Iterable[Results] = ()
-) -> Comparison:
+) -> Scores:
     """Return one experiment's figures as its tables show them.
 
     Parameters
@@ -89,7 +88,7 @@ def comparison_of(
         if lent_by and other.experiment.reproduces == lent_by
     }
     (source,) = (s for s in table_sources(together) if results in s.results)
-    return compare(source, mode, source.metric)
+    return scores_of(source, mode, source.metric)
 
 
 def free_methods(results: Results) -> list[str]:

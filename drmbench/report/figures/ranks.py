@@ -33,6 +33,7 @@ from drmbench.report.figures.style import (
     family_look,
     new_figure,
 )
+from drmbench.report.scores import Scores
 from drmbench.report.statistics import (
     CompletePart,
     cliques,
@@ -41,7 +42,6 @@ from drmbench.report.statistics import (
     friedman,
     mean_ranks,
 )
-from drmbench.report.tables_compare import Comparison
 from drmbench.run.results import Results
 
 #: Ranks over fewer data sets than these say nothing.
@@ -119,7 +119,7 @@ def _modes(results: Results) -> list[ScalingMode]:
     return [fair, *(mode for mode in results.modes if mode != fair)]
 
 
-def _standing(comparison: Comparison) -> Standing | None:
+def _standing(comparison: Scores) -> Standing | None:
     scores, families = comparison.ranked_scores(), _families(comparison)
     free = [name for name in scores if name in families and fixed_beta(name) is None]
     part = complete_part(scores[free])
@@ -131,7 +131,7 @@ def _standing(comparison: Comparison) -> Standing | None:
     return Standing(comparison.mode, part, ranks, cd, families)
 
 
-def _families(comparison: Comparison) -> dict[str, str]:
+def _families(comparison: Scores) -> dict[str, str]:
     """Return the family of each method that was run, by its name in the tables."""
     source = comparison.source
     methods = {
@@ -224,7 +224,7 @@ def _draw_name(
 
 
 def _caption(
-    results: Results, comparison: Comparison, standings: Sequence[Standing]
+    results: Results, comparison: Scores, standings: Sequence[Standing]
 ) -> str:
     headings = set(standings[0].part.means.index)
     shown = [row.dataset for row in comparison.rows if row.heading in headings]
@@ -241,7 +241,7 @@ def _caption(
     )
 
 
-def _lent(comparison: Comparison) -> str:
+def _lent(comparison: Scores) -> str:
     """Say which methods another experiment has, and which."""
     if not comparison.lent:
         return ""
