@@ -21,7 +21,9 @@ from drmbench import __version__
 from drmbench.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), ROOT / "datasets" / "README.md"])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "datasets" / "README.md"]
+)
 
 
 def broken_links() -> Iterator[str]:
