@@ -22,7 +22,7 @@ _MODULES = (
     "c45",
     "dhs_tree",
     "bayes",
-    "slda_method",
+    "slda",
     "drm",
     "linear_svm",
     "oversampling",
