@@ -17,7 +17,7 @@ _HOMES = {
     "Method": "base",
     "MethodFailedError": "base",
     "NearestNeighbours": "knn",
-    "OversampledClassifier": "oversampled",
+    "OversampledClassifier": "oversampling",
     "SafeLevelSMOTE": "safe_level_smote",
     "SparseLDA": "slda",
     "get_method": "registry",
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from drmbench.methods.c45 import C45Classifier as C45Classifier
     from drmbench.methods.knn import NearestNeighbours as NearestNeighbours
     from drmbench.methods.linear_svm import LiblinearSVC as LiblinearSVC
-    from drmbench.methods.oversampled import (
+    from drmbench.methods.oversampling import (
         OversampledClassifier as OversampledClassifier,
     )
     from drmbench.methods.registry import get_method as get_method

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from drmbench.methods.base import MethodFailedError
-from drmbench.methods.oversampled import (
+from drmbench.methods.oversampling import (
     SAMPLERS,
     OversampledClassifier,
     TooFewMinoritySamplesError,
@@ -191,16 +191,15 @@ def test_a_seed_of_the_classifier_is_kept() -> None:
 def test_resampled_data_can_be_shared(sampler: str) -> None:
     X, y = imbalanced(4)
     wrapper = OversampledClassifier(sampler, SVC(), random_state=0)
-    shared = wrapper.resample(X, y)
+    shared = oversample(X, y, sampler, random_state=0)
     for C in (0.1, 1.0, 10.0):
-        candidate = clone(wrapper).set_params(classifier__C=C)
-        together = clone(candidate).fit_resampled(shared)
-        alone = clone(candidate).fit(X, y)
+        together = SVC(C=C).fit(shared.X, shared.y)
+        alone = clone(wrapper).set_params(classifier__C=C).fit(X, y)
         np.testing.assert_array_equal(
             together.decision_function(X), alone.decision_function(X)
         )
-        assert together.notes_ == alone.notes_
-        assert together.k_neighbors_ == 3
+        assert alone.notes_ == (shared.note,)
+        assert alone.k_neighbors_ == shared.k_neighbors == 3
 
 
 def test_grid_search_reaches_the_classifier() -> None:

@@ -7,8 +7,7 @@ import pytest
 from method_problems import blobs
 
 from drmbench.methods import oversampling
-from drmbench.methods.oversampled import oversample
-from drmbench.methods.oversampling import METHODS
+from drmbench.methods.oversampling import METHODS, oversample
 
 BY_NAME = {method.name: method for method in METHODS}
 
