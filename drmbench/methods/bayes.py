@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
@@ -26,7 +27,6 @@ from drmbench.methods.base import (
     MethodFailedError,
     Params,
 )
-from drmbench.methods.grids import GridAnswer
 
 #: A sum of squares that shrinks by more than this is computed anew, not downdated.
 _CANCELLED = 1e-4

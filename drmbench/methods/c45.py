@@ -26,7 +26,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
+from drmbench.methods.base import (
+    GridAnswer,
+    GridPredictions,
+    Labels,
+    Matrix,
+    Method,
+    Params,
+    group_all_but,
+    refit_left_out,
+)
 from drmbench.methods.c45_compiled import CompiledTree, compile_tree, tree_text
 from drmbench.methods.c45_examples import (
     Examples,
@@ -44,7 +53,6 @@ from drmbench.methods.c45_tree import (
     cut_at,
     grow_tree,
 )
-from drmbench.methods.grids import GridAnswer, group_candidates, refit_left_out
 
 
 class C45Classifier(ClassifierMixin, BaseEstimator):
@@ -363,13 +371,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return self
 
 
-def _all_but_share(params: Params) -> tuple[tuple[str, Any], ...]:
-    others = {**params, "min_error_share": None}
-    nominal = others["categorical_features"]
-    others["categorical_features"] = None if nominal is None else tuple(nominal)
-    return tuple(others.items())
-
-
 def predict_grid(
     X_train: Matrix,
     y_train: Labels,
@@ -380,7 +381,7 @@ def predict_grid(
 ) -> GridPredictions:
     """Grow one tree; it answers every pre-pruning share."""
     answer = GridAnswer(len(candidates), len(X_test))
-    for others, numbers in group_candidates(candidates, _all_but_share).items():
+    for others, numbers in group_all_but(candidates, "min_error_share").items():
         shares = [candidates[number]["min_error_share"] for number in numbers]
         trees = C45Classifier(**dict(others)).fit_levels(X_train, y_train, shares)
         for number, tree in zip(numbers, trees, strict=True):

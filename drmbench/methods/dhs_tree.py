@@ -21,14 +21,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
     MethodFailedError,
     Params,
+    group_all_but,
+    refit_left_out,
 )
-from drmbench.methods.grids import GridAnswer, group_candidates, refit_left_out
 
 Rows = NDArray[np.intp]
 
@@ -328,10 +330,6 @@ def _predict(root: DHSNode, X: Matrix, min_size: float) -> Labels:
     return found
 
 
-def _all_but_inc_node(params: Params) -> tuple[tuple[str, Any], ...]:
-    return tuple((name, value) for name, value in params.items() if name != "inc_node")
-
-
 def predict_grid(
     X_train: Matrix,
     y_train: Labels,
@@ -342,7 +340,7 @@ def predict_grid(
 ) -> GridPredictions:
     """Grow one tree, for the smallest nodes; the others are cut off from it."""
     answer = GridAnswer(len(candidates), len(X_test))
-    for others, numbers in group_candidates(candidates, _all_but_inc_node).items():
+    for others, numbers in group_all_but(candidates, "inc_node").items():
         inc_nodes = [candidates[number]["inc_node"] for number in numbers]
         tree = DHSTreeClassifier(**dict(others), inc_node=min(inc_nodes))
         tree.grow(X_train, y_train)

@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
     GridPredictor,
     Labels,
@@ -26,7 +27,6 @@ from drmbench.methods.base import (
     Method,
     Params,
 )
-from drmbench.methods.grids import GridAnswer
 
 Indices = NDArray[np.intp]
 

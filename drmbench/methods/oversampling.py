@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods import drm, forest, knn, svm
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
     GridPredictor,
     Labels,
@@ -42,8 +43,9 @@ from drmbench.methods.base import (
     Method,
     MethodFailedError,
     Params,
+    group_candidates,
+    refit_left_out,
 )
-from drmbench.methods.grids import GridAnswer, group_candidates, refit_left_out
 from drmbench.methods.safe_level_smote import NothingGeneratedWarning, SafeLevelSMOTE
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

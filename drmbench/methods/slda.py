@@ -22,8 +22,16 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
-from drmbench.methods.grids import GridAnswer, refit_left_out
+from drmbench.methods.base import (
+    GridAnswer,
+    GridPredictions,
+    Labels,
+    Matrix,
+    Method,
+    Params,
+    group_all_but,
+    refit_left_out,
+)
 from drmbench.methods.kernel_grid import DECADES
 from drmbench.methods.slda_directions import (
     Penalties,
@@ -369,13 +377,10 @@ def fit_sparse_lda_grid(
     check_classification_targets(labels)
     training = _TrainingSet(samples, labels)
     models = [SparseLDA(**params) for params in candidates]
-    alike: dict[tuple[Any, ...], list[SparseLDA]] = {}
     for model in models:
         model._validate_params()
-        others = {**model.get_params(), "n_variables": None}
-        alike.setdefault(tuple(others.values()), []).append(model)
-    for group in alike.values():
-        training.fit(group)
+    for numbers in group_all_but(candidates, "n_variables").values():
+        training.fit([models[number] for number in numbers])
     return models
 
 

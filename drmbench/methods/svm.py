@@ -16,11 +16,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.kernels import Kernel, Products, gram, resolve_gamma
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
     Params,
+    refit_left_out,
 )
 from drmbench.methods.gram_svm import (
     MAX_ITERATIONS,
@@ -28,7 +30,6 @@ from drmbench.methods.gram_svm import (
     GramSVC,
     left_out_labels,
 )
-from drmbench.methods.grids import GridAnswer, refit_left_out
 from drmbench.methods.kernel_grid import (
     DECADES,
     KERNEL_DEFAULTS,
