@@ -125,23 +125,19 @@ class CompiledTree:
         threshold = self.threshold[known.node]
         branch = np.where(np.isnan(threshold), value, value > threshold)
         child = self.first_child[known.node] + branch.astype(np.intp)
-        spread = self._spread(way.only(unknown))
+        way = way.only(unknown)
+        repeats = self.n_children[way.node]
+        before = np.repeat(np.cumsum(repeats) - repeats, repeats)
+        children = np.repeat(self.first_child[way.node], repeats)
+        children += np.arange(repeats.sum()) - before
+        weight = np.repeat(way.weight, repeats) * self.share[children]
+        spread = _Way(np.repeat(way.row, repeats), children, weight)
+        spread = spread.only(spread.weight > 0.0)
         return _Way(
             np.concatenate([known.row, spread.row]),
             np.concatenate([child, spread.node]),
             np.concatenate([known.weight, spread.weight]),
         )
-
-    def _spread(self, way: _Way) -> _Way:
-        """Send every example down all branches of its node."""
-        repeats = self.n_children[way.node]
-        position = np.arange(repeats.sum()) - np.repeat(
-            np.cumsum(repeats) - repeats, repeats
-        )
-        child = np.repeat(self.first_child[way.node], repeats) + position
-        weight = np.repeat(way.weight, repeats) * self.share[child]
-        spread = _Way(np.repeat(way.row, repeats), child, weight)
-        return spread.only(spread.weight > 0.0)
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,18 @@ class TrainingData:
         classes = self.classes[examples.rows]
         return weight_per_bin(classes, examples.weights, self.n_classes)
 
+    def class_table(self, attribute: int, examples: Examples) -> FloatArray:
+        """Return the weight of each category (row) and class (column) among some."""
+        values = self.columns[attribute, examples.rows]
+        known = ~np.isnan(values)
+        n_categories = int(self.n_categories[attribute])
+        cell = values[known].astype(np.intp) * self.n_classes
+        cell += self.classes[examples.rows[known]]
+        cells = weight_per_bin(
+            cell, examples.weights[known], n_categories * self.n_classes
+        )
+        return cells.reshape(n_categories, self.n_classes)
+
 
 def weight_per_bin(
     bins: NDArray[np.integer], weights: FloatArray, n_bins: int

@@ -354,7 +354,7 @@ def nominal_candidates(
     gain = np.full(attributes.size, -np.inf)
     known, branch_terms = np.empty(attributes.size), np.empty(attributes.size)
     for place, attribute in enumerate(attributes):
-        table = _class_table(data, attribute, examples)
+        table = data.class_table(attribute, examples)
         branches = table.sum(axis=1)
         known[place] = table.sum()
         branch_terms[place] = x_log_x(branches).sum()
@@ -368,14 +368,3 @@ def nominal_candidates(
         ratio=_gain_ratio(gain, branch_terms, known, total),
         midpoint=np.full(gain.shape, np.nan),
     )
-
-
-def _class_table(data: TrainingData, attribute: int, examples: Examples) -> FloatArray:
-    """Return the weight of each category (row) and class (column)."""
-    values = data.columns[attribute, examples.rows]
-    known = ~np.isnan(values)
-    shape = (int(data.n_categories[attribute]), data.n_classes)
-    cell = values[known].astype(np.intp) * data.n_classes
-    cell += data.classes[examples.rows[known]]
-    cells = weight_per_bin(cell, examples.weights[known], math.prod(shape))
-    return cells.reshape(shape)

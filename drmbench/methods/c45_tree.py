@@ -73,6 +73,15 @@ class C45Node:
             pending.extend(node.children)
         return reversed(top_down)
 
+    def largest_branch(self) -> C45Node:
+        """Return the child that receives most examples, the last of them in a tie."""
+        weights = self.counts.sum() * self.shares
+        largest, most = 0, 0.0
+        for number, weight in enumerate(weights.tolist()):
+            if weight >= most - TOLERANCE:
+                largest, most = number, weight
+        return self.children[largest]
+
     def copy(self) -> C45Node:
         """Copy the tree; the examples, which never change, are shared."""
         twin: dict[C45Node, C45Node] = {}
@@ -236,7 +245,7 @@ class ErrorBasedPruning:
         """Decide about a node; True if it was raised and must be visited again."""
         as_leaf = self._leaf_errors(node.counts)
         as_tree = sum(self._errors[child] for child in node.children)
-        branch = node.children[_largest_branch(node)]
+        branch = node.largest_branch()
         as_branch = math.inf
         if self._raising:
             limit = max(as_leaf, as_tree) + 2 * PRUNING_SLACK
@@ -280,16 +289,6 @@ class ErrorBasedPruning:
             if member.test is not None:
                 member.shares, parts = member.test.divide(self._data, examples)
                 pending.extend(zip(member.children, parts, strict=True))
-
-
-def _largest_branch(node: C45Node) -> int:
-    """Return the branch that receives most examples, the last of them in a tie."""
-    weights = node.counts.sum() * node.shares
-    largest, most = 0, 0.0
-    for number, weight in enumerate(weights.tolist()):
-        if weight >= most - TOLERANCE:
-            largest, most = number, weight
-    return largest
 
 
 def _not_worse(simpler: float, larger: float) -> bool:

@@ -76,6 +76,42 @@ class DHSNode:
     children: list[DHSNode] = field(default_factory=list)
     constant: bool = False
 
+    @classmethod
+    def leaf(cls, classes: Labels) -> DHSNode:
+        """Make a leaf for samples of these class numbers; the smallest wins a tie."""
+        return cls(len(classes), int(np.bincount(classes).argmax()))
+
+    def grow(
+        self, X: Matrix, classes: Labels, nominal: NDArray[np.bool_], min_size: float
+    ) -> None:
+        """Grow a tree below the node; nodes of fewer samples than this are leaves."""
+        pending = [(self, np.arange(len(X)))]
+        while pending:
+            node, rows = pending.pop()
+            if node.size < min_size or (classes[rows] == classes[rows[0]]).all():
+                continue
+            for part in _split(node, X[rows], classes[rows], nominal):
+                child = DHSNode.leaf(classes[rows[part]])
+                node.children.append(child)
+                pending.append((child, rows[part]))
+
+    def predict(self, X: Matrix, min_size: float) -> Labels:
+        """Return the class number of each row; smaller nodes count as leaves."""
+        found = np.empty(len(X), dtype=np.int64)
+        pending = [(self, np.arange(len(X)))]
+        while pending:
+            node, rows = pending.pop()
+            found[rows] = node.majority
+            if not node.children or node.size < min_size:
+                continue
+            values = X[rows, node.feature]
+            if len(node.values):
+                parts = [rows[values == value] for value in node.values]
+            else:
+                parts = [rows[values <= node.threshold], rows[values > node.threshold]]
+            pending.extend(zip(node.children, parts, strict=True))
+        return found
+
 
 class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
     """Decision tree after ``C4_5.m`` of the Duda-Hart-Stork toolbox.
@@ -186,7 +222,8 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
         ]
         self._n_samples = len(X)
         nominal = np.array([v is not None for v in self._nominal_values], dtype=bool)
-        self.tree_ = _grow(X, rank[numbers], nominal, self._size(self.inc_node))
+        self.tree_ = DHSNode.leaf(rank[numbers])
+        self.tree_.grow(X, rank[numbers], nominal, self._size(self.inc_node))
         return self
 
     def fails_with(self, inc_node: float) -> bool:
@@ -218,31 +255,10 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
             if known is not None:  # the nearest of the values in training
                 column[:] = known[np.abs(column[:, None] - known).argmin(axis=1)]
         classes, sizes = self.classes_[self._by_appearance], map(self._size, inc_nodes)
-        return [classes[_predict(self.tree_, X, size)] for size in sizes]
+        return [classes[self.tree_.predict(X, size)] for size in sizes]
 
     def _size(self, inc_node: float) -> float:
         return inc_node * self._n_samples / 100
-
-
-def _grow(
-    X: Matrix, classes: Labels, nominal: NDArray[np.bool_], min_size: float
-) -> DHSNode:
-    """Grow a tree whose nodes of fewer samples than `min_size` are leaves."""
-    root, everyone = _leaf(classes), np.arange(len(X))
-    pending = [(root, everyone)]
-    while pending:
-        node, rows = pending.pop()
-        if node.size < min_size or (classes[rows] == classes[rows[0]]).all():
-            continue
-        for part in _split(node, X[rows], classes[rows], nominal):
-            child = _leaf(classes[rows[part]])
-            node.children.append(child)
-            pending.append((child, rows[part]))
-    return root
-
-
-def _leaf(classes: Labels) -> DHSNode:
-    return DHSNode(len(classes), int(np.bincount(classes).argmax()))
 
 
 def _split(
@@ -310,24 +326,6 @@ def _nominal_score(
     information = (-joint * np.log(_EPS + joint) / _LN2).sum(axis=1)
     split = -np.sum(branch * np.log(_EPS + branch) / _LN2)
     return float((impurity - np.sum(branch * information)) / split)
-
-
-def _predict(root: DHSNode, X: Matrix, min_size: float) -> Labels:
-    """Return the class number of each row; smaller nodes count as leaves."""
-    found = np.empty(len(X), dtype=np.int64)
-    pending = [(root, np.arange(len(X)))]
-    while pending:
-        node, rows = pending.pop()
-        found[rows] = node.majority
-        if not node.children or node.size < min_size:
-            continue
-        values = X[rows, node.feature]
-        if len(node.values):
-            parts = [rows[values == value] for value in node.values]
-        else:
-            parts = [rows[values <= node.threshold], rows[values > node.threshold]]
-        pending.extend(zip(node.children, parts, strict=True))
-    return found
 
 
 def predict_grid(

@@ -28,20 +28,6 @@ def build(params: Params, seed: int) -> RandomForestClassifier:
     return RandomForestClassifier(random_state=seed, **params)
 
 
-def _predict_sizes(
-    forest: RandomForestClassifier, X: Matrix, sizes: set[int]
-) -> dict[int, Labels]:
-    """Return the predictions of the forests made of the first trees of `forest`."""
-    X = X.astype(np.float32)  # what trees compare; converted once, not by each
-    total = np.zeros((len(X), len(forest.classes_)))
-    predicted = {}
-    for size, tree in enumerate(forest.estimators_, start=1):
-        total += tree.predict_proba(X)
-        if size in sizes:
-            predicted[size] = forest.classes_[(total / size).argmax(axis=1)]
-    return predicted
-
-
 def predict_grid(
     X_train: Matrix,
     y_train: Labels,
@@ -52,13 +38,18 @@ def predict_grid(
 ) -> GridPredictions:
     """Grow the largest forest only; it answers for the smaller ones."""
     answer = GridAnswer(len(candidates), len(X_test))
+    rows = X_test.astype(np.float32)  # what trees compare; converted once, not by each
     for numbers in group_all_but(candidates, "n_estimators").values():
         sizes = {number: candidates[number]["n_estimators"] for number in numbers}
         largest = max(numbers, key=sizes.__getitem__)
         forest = build(candidates[largest], seed).fit(X_train, y_train)
-        predicted = _predict_sizes(forest, X_test, set(sizes.values()))
-        for number in numbers:
-            answer.labels[number] = predicted[sizes[number]]
+        total = np.zeros((len(X_test), len(forest.classes_)))
+        for size, tree in enumerate(forest.estimators_, start=1):
+            total += tree.predict_proba(rows)
+            for number in numbers:
+                if sizes[number] == size:
+                    best = (total / size).argmax(axis=1)
+                    answer.labels[number] = forest.classes_[best]
     return answer.finished()
 
 

@@ -212,28 +212,22 @@ class _Path:
         self, tied: NDArray[np.bool_], bottom: float
     ) -> tuple[float, int | None]:
         """Next lower level at which a feature enters or, by position, leaves."""
-        enters = self._entry_level(self._candidates & ~tied)
+        waiting, segment = self._candidates & ~tied, self._segment
+        base, gain = segment.base[waiting], segment.gain[waiting]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            levels = np.concatenate([base / (1 - gain), -base / (1 + gain)])
+        below = levels[levels < self._level * (1 - _TIE)]
+        enters = float(below.max(initial=0.0))
         if len(self._active):
-            crossing = self._crossing_levels()
+            # Where active coefficients that shrink reach zero.
+            shrinks = segment.slope * self._active.signs < 0
+            crossing = np.full(len(shrinks), -1.0)
+            np.divide(segment.coef, segment.slope, out=crossing, where=shrinks)
+            crossing = np.minimum(crossing, self._level)
             position = int(crossing.argmax())
             if crossing[position] >= max(enters, bottom):
                 return float(crossing[position]), position
         return (enters if enters > bottom else self._last_level), None
-
-    def _entry_level(self, waiting: NDArray[np.bool_]) -> float:
-        base, gain = self._segment.base[waiting], self._segment.gain[waiting]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            levels = np.concatenate([base / (1 - gain), -base / (1 + gain)])
-        below = levels[levels < self._level * (1 - _TIE)]
-        return float(below.max(initial=0.0))
-
-    def _crossing_levels(self) -> Vector:
-        """Levels at which active coefficients that shrink reach zero, else −1."""
-        shrinks = self._segment.slope * self._active.signs < 0
-        levels = np.full(len(shrinks), -1.0)
-        np.divide(self._segment.coef, self._segment.slope, out=levels, where=shrinks)
-        reached: Vector = np.minimum(levels, self._level)
-        return reached
 
     def _note(self, level: float) -> None:
         """Keep the solution for the present number of active features."""

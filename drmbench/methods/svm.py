@@ -136,28 +136,23 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        self._X, self._kernel = X, self._resolved_kernel(X)
-        self.n_iter_, self.converged_ = 1, True
-        self.notes_: tuple[str, ...] = ()
-        if len(self.classes_) > 1:
-            self._train(gram(X, kernel=self._kernel), y)
-        return self
-
-    def _resolved_kernel(self, X: Matrix) -> Kernel:
-        return Kernel(
+        self._X = X
+        self._kernel = Kernel(
             self.kernel,  # type: ignore[arg-type]  # validated against the same names
             gamma=resolve_gamma(self.gamma, X),
             degree=self.degree,
             coef0=self.coef0,
         )
-
-    def _train(self, K: Matrix, y: NDArray[Any]) -> None:
-        machine = GramSVC(self.C, self.max_iter, self.class_weight)
-        self._machine = machine.fit(K, y)
-        self.n_iter_ = self._machine.n_iter
-        self.converged_ = self._machine.converged
+        self.n_iter_, self.converged_ = 1, True
+        self.notes_: tuple[str, ...] = ()
+        if len(self.classes_) > 1:
+            machine = GramSVC(self.C, self.max_iter, self.class_weight)
+            self._machine = machine.fit(gram(X, kernel=self._kernel), y)
+            self.n_iter_ = self._machine.n_iter
+            self.converged_ = self._machine.converged
         if not self.converged_:
             self.notes_ = (f"libsvm stopped after {self.max_iter:,} iterations",)
+        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row, by the votes of the pairs of classes."""
@@ -234,26 +229,19 @@ def _method(kernel: str, title: str, column: str | None) -> Method:
     )
 
 
-def _balanced(method: Method) -> Method:
-    """Return a machine that counts all classes alike.
-
-    Leaving a sample out changes its class's cost, so there is no shortcut for it.
-    """
-    return dataclasses.replace(
-        method,
-        name="svm-balanced",
-        title=f"{method.title}, balanced class weights",
-        column=None,
-        defaults={**method.defaults, "class_weight": "balanced"},
-        predict_left_out=refit_left_out(predict_grid),
-    )
-
-
 _RBF = _method("rbf", "rbf", "SVM(R)")
 
 METHODS = (
     _RBF,
     _method("poly", "polynomial", "SVM(P)"),
     _method("linear", "linear", None),
-    _balanced(_RBF),
+    dataclasses.replace(
+        _RBF,
+        name="svm-balanced",
+        title=f"{_RBF.title}, balanced class weights",
+        column=None,
+        defaults={**_RBF.defaults, "class_weight": "balanced"},
+        # Leaving a sample out changes its class's cost, so there is no shortcut.
+        predict_left_out=refit_left_out(predict_grid),
+    ),
 )
