@@ -150,7 +150,7 @@ class Method:
 
 
 class GridAnswer:
-    """Predictions of a grid in the making.
+    """Collects the predictions of a grid while they are computed.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from drmbench.methods.base import (
 
 Rows = NDArray[np.intp]
 
-#: Why a fit fails where the toolbox breaks off.
+#: Why a fit fails where the toolbox stops with an error.
 CONSTANT_SPLIT = (
     "the best split of a node is of a continuous feature with one value, where the"
     " toolbox breaks off"
@@ -127,7 +127,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
         a branch for each value. Other features are continuous.
     constant_split : {"leaf", "error"}, default="leaf"
         What to do where the best split is of a continuous feature that has a single
-        value at the node. The toolbox breaks off with an error.
+        value at the node. The toolbox stops with an error.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
     the two sides weighted by the *squares* of their shares of the samples. Cuts between
     equal values count too, in the order of the training samples: the tree depends on
     that order, and among samples sorted by class a feature without information looks
-    perfect. The split is made at the value below the cut all the same; where that
+    perfect. The split is still made at the value below the cut; where that
     leaves one side empty, the node is a leaf. The criterion of a nominal split is a
     gain ratio whose entropies are not normalised within the branches.
 
@@ -227,7 +227,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def fails_with(self, inc_node: float) -> bool:
-        """Say whether the toolbox breaks off with this ``inc_node`` or a larger one."""
+        """Tell whether the toolbox would fail with this ``inc_node``, own or larger."""
         if self.constant_split == "leaf":
             return False
         size, pending = self._size(inc_node), [self.tree_]
@@ -244,7 +244,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.predict_with(X, [self.inc_node])[0]
 
     def predict_with(self, X: Any, inc_nodes: Sequence[float]) -> list[NDArray[Any]]:
-        """Predict as with other values of ``inc_node``, none smaller than the own.
+        """Predict as with other values of ``inc_node``, none smaller than this one's.
 
         The tree of a larger value is the same one, cut off where nodes are too small.
         """

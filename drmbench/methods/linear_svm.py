@@ -95,7 +95,7 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train; if all samples are of one class, that is what is predicted.
+        """Train; if all samples are of one class, it is always predicted.
 
         Parameters
         ----------
@@ -159,8 +159,8 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
 
 def _weights_by_class(model: Any, n_weights: int) -> Matrix:
     """Return LIBLINEAR's weights, one row per machine, in the order of the classes."""
-    # It numbers classes as they first appear; its one machine for two classes speaks
-    # for the first of them, ours for the second.
+    # It numbers classes as they first appear; its one machine for two classes is
+    # positive for the first of them, ours for the second.
     order = np.array(model.get_labels())
     n_machines = 1 if len(order) == 2 else len(order)
     flat = np.ctypeslib.as_array(model.w, shape=(n_weights * n_machines,))

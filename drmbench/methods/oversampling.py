@@ -3,7 +3,7 @@
 Only training data are over-sampled, before anything else is done with them. In
 leave-one-out a sample must not have shaped the synthetic ones, so it is left out first:
 that takes one over-sampling for each sample. The candidates of a grid share them; where
-it takes too long all the same, an experiment selects by folds.
+it still takes too long, an experiment selects by folds.
 
 The paper reports, for SVM and KNN, the better of two kernels or distances on the test
 data, in one column. Here each is a method of its own, and they share the column.
@@ -116,7 +116,7 @@ class Oversampling:
     clamped : bool
         Whether it is smaller than asked for.
     note : str
-        What was done otherwise than asked, in words; empty if nothing.
+        What was done differently from what was asked, in words; or empty.
     """
 
     X: NDArray[np.float64]
@@ -149,7 +149,7 @@ def oversample(
         Neighbours to interpolate with, at most one less than the smallest class that is
         over-sampled has samples.
     m_neighbors : int, default=10
-        Neighbours in all data that tell Borderline-SMOTE which samples are in danger,
+        Neighbours in all data that show Borderline-SMOTE which samples are in danger;
         at most one less than there are samples.
     random_state : int, RandomState instance or None, default=None
         Seed of the sampler.
@@ -234,7 +234,7 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     k_neighbors : int, default=5
         Neighbours to interpolate with.
     m_neighbors : int, default=10
-        Neighbours that tell Borderline-SMOTE which samples are in danger.
+        Neighbours that show Borderline-SMOTE which samples are in danger.
     random_state : int, RandomState instance or None, default=None
         Seed of the sampler, and of the classifier where its own is None.
 
@@ -249,7 +249,7 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     clamped_ : bool
         Whether it is smaller than ``k_neighbors``.
     notes_ : tuple of str
-        What was done otherwise than asked, in words; empty if nothing.
+        What was done differently from what was asked, in words; or empty.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -393,7 +393,7 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 #: The methods that are combined with each sampler, by their name in the combination:
-#: a family's first kernel or distance goes by the family's name alone.
+#: a family's first kernel or distance has the family's name alone.
 _CLASSIFIERS = {
     "svm": svm.METHODS[0],
     "svm-poly": svm.METHODS[1],

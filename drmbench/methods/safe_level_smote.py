@@ -19,7 +19,7 @@ Samples: TypeAlias = Any  # ndarray or a scipy sparse matrix
 
 
 class NothingGeneratedWarning(UserWarning):
-    """A class that should have been over-sampled was left as it is."""
+    """A class that should have been over-sampled was left unchanged."""
 
 
 class SafeLevelSMOTE(BaseOverSampler):
@@ -41,8 +41,8 @@ class SafeLevelSMOTE(BaseOverSampler):
 
     The published loop visits every minority sample in turn and takes a random
     neighbour; here pairs are drawn until ``sampling_strategy`` is met, evenly from
-    those that generate something. A class all of whose pairs are unsafe is left as it
-    is, with a :class:`NothingGeneratedWarning`.
+    those that generate something. A class all of whose pairs are unsafe is left
+    unchanged, with a :class:`NothingGeneratedWarning`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SafeLevelSMOTE(BaseOverSampler):
     safe_levels_ : dict of label to ndarray
         Safe levels of the samples of each over-sampled class, in the order of the data.
     not_generated_ : dict of label to str
-        Why a class was left as it is.
+        Why a class was left unchanged.
     n_features_in_ : int
         Number of features.
 

@@ -123,7 +123,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train; if all samples are of one class, that is what is predicted.
+        """Train; if all samples are of one class, it is always predicted.
 
         Parameters
         ----------
