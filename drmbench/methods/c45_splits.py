@@ -108,11 +108,10 @@ class AttributeTest:
             branch[known] = values[known] > self.threshold
         shares = weight_per_bin(branch[known], examples.weights[known], self.n_branches)
         total = float(shares.sum())
-        shares = (
-            np.full(shares.shape, 1 / shares.size)
-            if total < TOLERANCE
-            else (shares / total)
-        )
+        if total < TOLERANCE:
+            shares = np.full(shares.shape, 1.0 / shares.size)
+        else:
+            shares = shares / total
         parts = []
         for number, share in enumerate(shares):
             taken = branch == number

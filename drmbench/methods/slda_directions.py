@@ -274,7 +274,7 @@ def elastic_net_path(
 
     The solution of size ``m`` is where ``m`` features are active for the first time
     and the next one is about to enter: the smallest lasso weight for ``m`` features.
-    It has fewer than ``m`` non-zeros only where the path ends before.
+    It has fewer than ``m`` non-zeros only where the path ends earlier.
 
     Features whose correlations tie enter in the order of their numbers. A solution in
     the middle of a tie is that of the problem without the tied features still waiting.
