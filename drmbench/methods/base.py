@@ -234,25 +234,31 @@ def group_all_but(
     return group_candidates(candidates, others)
 
 
+def left_out_by_refits(
+    predict_grid: GridPredictor,
+    X: Matrix,
+    y: Labels,
+    candidates: Sequence[Params],
+    *,
+    seed: int,
+) -> GridPredictions:
+    """Predict every sample by one call of a grid predictor without it."""
+    answer = GridAnswer(len(candidates), len(X))
+    everyone = np.arange(len(X))
+    for left_out in everyone:
+        rest = everyone != left_out
+        part = predict_grid(X[rest], y[rest], X[[left_out]], candidates, seed=seed)
+        answer.labels[:, left_out] = part.labels[:, 0]
+        answer.failures |= part.failures
+    return answer.finished()
+
+
 def refit_left_out(predict_grid: GridPredictor) -> LeftOutPredictor:
-    """Make leave-one-out from a grid predictor: one call for each sample left out.
+    """Make leave-one-out from a grid predictor, see :func:`left_out_by_refits`.
 
     It saves what the grid predictor shares between candidates, nothing else.
     """
-
-    def predict_left_out(
-        X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
-    ) -> GridPredictions:
-        answer = GridAnswer(len(candidates), len(X))
-        everyone = np.arange(len(X))
-        for left_out in everyone:
-            rest = everyone != left_out
-            part = predict_grid(X[rest], y[rest], X[[left_out]], candidates, seed=seed)
-            answer.labels[:, left_out] = part.labels[:, 0]
-            answer.failures |= part.failures
-        return answer.finished()
-
-    return predict_left_out
+    return partial(left_out_by_refits, predict_grid)
 
 
 def naive_grid_predictions(
@@ -277,5 +283,5 @@ def naive_left_out_predictions(
     method: Method, X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
 ) -> GridPredictions:
     """Refit every candidate once for every sample that is left out."""
-    refit = refit_left_out(partial(naive_grid_predictions, method))
-    return refit(X, y, candidates, seed=seed)
+    predict_grid = partial(naive_grid_predictions, method)
+    return left_out_by_refits(predict_grid, X, y, candidates, seed=seed)
