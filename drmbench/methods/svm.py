@@ -173,26 +173,22 @@ def predict_grid(
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
     answer = GridAnswer(len(candidates), len(X_test))
+    if (y_train == y_train[0]).all():
+        answer.labels[:] = y_train[0]
+        return answer.finished()
     train, test = Products(X_train), Products(X_test, X_train)
     for kernel, numbers in group_by_kernel(candidates).items():
         with answer.attempt(numbers):
             K_train, K_test = train.gram(kernel), test.gram(kernel)
             for number in numbers:
+                params = candidates[number]
+                machine = GramSVC(
+                    params["C"], params["max_iter"], params.get("class_weight")
+                )
                 with answer.attempt([number]):
-                    answer.labels[number] = _fit_predict(
-                        K_train, y_train, K_test, candidates[number]
-                    )
+                    machine.fit(K_train, y_train)
+                    answer.labels[number] = machine.predict(K_test)
     return answer.finished()
-
-
-def _fit_predict(
-    K_train: Matrix, y_train: Labels, K_test: Matrix, params: Params
-) -> Labels:
-    if (y_train == y_train[0]).all():
-        return np.repeat(y_train[:1], len(K_test))
-    weight = params.get("class_weight")
-    machine = GramSVC(params["C"], params["max_iter"], weight)
-    return machine.fit(K_train, y_train).predict(K_test)
 
 
 def predict_left_out(
