@@ -20,9 +20,15 @@ from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import ClassPartition
 from drmbench.drm.system import DenseSystem
 from drmbench.errors import InputError
-from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
+from drmbench.methods.base import (
+    GridAnswer,
+    GridPredictions,
+    Labels,
+    Matrix,
+    Method,
+    Params,
+)
 from drmbench.methods.gram_svm import GramSVC, left_out_labels
-from drmbench.methods.grids import GridAnswer
 from drmbench.methods.kernel_grid import DECADES, group_by_kernel
 from drmbench.methods.registry import get_method, with_overrides
 from drmbench.protocol.protocol import paper_protocol

@@ -12,7 +12,7 @@ import typer
 from drmbench.cli.output import examples
 
 if TYPE_CHECKING:
-    from drmbench.methods.base import Method
+    from drmbench.methods.base import Method, Params
 
 _INDENT = " " * 4
 _LABEL_WIDTH = 11
@@ -65,16 +65,21 @@ def _as_record(method: Method) -> dict[str, Any]:
 
 
 def _in_short(method: Method) -> list[str]:
+    grid = [
+        f"{name}: {', '.join(map(_shown, values))}"
+        for name, values in method.grid.items()
+    ]
     return [
         f"{method.name}: {method.title}",
         *_line("paper", method.column or "-"),
-        *_line("grid", _grid(method)),
+        *_line("grid", "; ".join(grid)),
         *_line("fixed", _assignments(method.defaults)),
         *_line("reference", method.citation),
     ]
 
 
 def _in_full(method: Method) -> list[str]:
+    scaling = "nothing but rounding" if method.scale_invariant else "the result"
     return [
         *_in_short(method),
         *_line("paper mode", _assignments(method.paper_params)),
@@ -82,7 +87,7 @@ def _in_full(method: Method) -> list[str]:
         *_line("candidates", str(len(method.candidates()))),
         *_line("selection", f"leave-one-out by {_leave_one_out(method)}"),
         *_line("seed", "changes the result" if method.stochastic else "has no effect"),
-        *_line("scaling", _scaling(method)),
+        *_line("scaling", f"of features changes {scaling}"),
         *_line("for", "large data" if method.large_scale else "small and medium data"),
     ]
 
@@ -91,20 +96,7 @@ def _leave_one_out(method: Method) -> str:
     return "exact shortcut" if method.predict_left_out else "refits"
 
 
-def _scaling(method: Method) -> str:
-    if method.scale_invariant:
-        return "of features changes nothing but rounding"
-    return "of features changes the result"
-
-
-def _grid(method: Method) -> str:
-    return "; ".join(
-        f"{name}: {', '.join(map(_shown, values))}"
-        for name, values in method.grid.items()
-    )
-
-
-def _assignments(params: Any) -> str:
+def _assignments(params: Params) -> str:
     return ", ".join(f"{name}={_shown(value)}" for name, value in params.items())
 
 

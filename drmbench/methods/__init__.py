@@ -9,38 +9,23 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-_HOMES = {
-    "C45Classifier": "c45",
-    "GaussianNaiveBayes": "bayes",
-    "KernelSVC": "svm",
-    "LiblinearSVC": "linear_svm",
-    "Method": "base",
-    "MethodFailedError": "base",
-    "NearestNeighbours": "knn",
-    "OversampledClassifier": "oversampled",
-    "SafeLevelSMOTE": "safe_level_smote",
-    "SparseLDA": "slda",
-    "get_method": "registry",
-    "list_methods": "registry",
-    "with_overrides": "registry",
-}
-
 if TYPE_CHECKING:
-    from drmbench.methods.base import Method as Method
-    from drmbench.methods.base import MethodFailedError as MethodFailedError
-    from drmbench.methods.bayes import GaussianNaiveBayes as GaussianNaiveBayes
-    from drmbench.methods.c45 import C45Classifier as C45Classifier
-    from drmbench.methods.knn import NearestNeighbours as NearestNeighbours
-    from drmbench.methods.linear_svm import LiblinearSVC as LiblinearSVC
-    from drmbench.methods.oversampled import (
-        OversampledClassifier as OversampledClassifier,
+    from drmbench.methods.base import Method, MethodFailedError
+    from drmbench.methods.bayes import GaussianNaiveBayes
+    from drmbench.methods.c45 import C45Classifier
+    from drmbench.methods.knn import NearestNeighbours
+    from drmbench.methods.linear_svm import LiblinearSVC
+    from drmbench.methods.oversampling import OversampledClassifier
+    from drmbench.methods.registry import (
+        add_method,
+        get_method,
+        list_methods,
+        method_names,
+        with_overrides,
     )
-    from drmbench.methods.registry import get_method as get_method
-    from drmbench.methods.registry import list_methods as list_methods
-    from drmbench.methods.registry import with_overrides as with_overrides
-    from drmbench.methods.safe_level_smote import SafeLevelSMOTE as SafeLevelSMOTE
-    from drmbench.methods.slda import SparseLDA as SparseLDA
-    from drmbench.methods.svm import KernelSVC as KernelSVC
+    from drmbench.methods.safe_level_smote import SafeLevelSMOTE
+    from drmbench.methods.slda import SparseLDA
+    from drmbench.methods.svm import KernelSVC
 
 __all__ = [
     "C45Classifier",
@@ -53,18 +38,33 @@ __all__ = [
     "OversampledClassifier",
     "SafeLevelSMOTE",
     "SparseLDA",
+    "add_method",
     "get_method",
     "list_methods",
+    "method_names",
     "with_overrides",
 ]
+
+_HOMES = {
+    "C45Classifier": "c45",
+    "GaussianNaiveBayes": "bayes",
+    "KernelSVC": "svm",
+    "LiblinearSVC": "linear_svm",
+    "Method": "base",
+    "MethodFailedError": "base",
+    "NearestNeighbours": "knn",
+    "OversampledClassifier": "oversampling",
+    "SafeLevelSMOTE": "safe_level_smote",
+    "SparseLDA": "slda",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module the first time it is asked for."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'drmbench.methods' has no attribute {name!r}")
-    module = importlib.import_module(f"drmbench.methods.{_HOMES[name]}")
-    value = getattr(module, name)
+    home = _HOMES.get(name, "registry")
+    value = getattr(importlib.import_module(f"drmbench.methods.{home}"), name)
     globals()[name] = value
     return value
 

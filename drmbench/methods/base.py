@@ -5,15 +5,19 @@ know how to answer a whole grid at once for one training and test part
 (:attr:`Method.predict_grid`), or all leave-one-out predictions of a grid
 (:attr:`Method.predict_left_out`). The shortcuts must give exactly what the estimators
 would: :func:`naive_grid_predictions` and :func:`naive_left_out_predictions` are the
-oracle they are tested against, and the path of methods that have none.
+oracle they are tested against, and the path of methods that have none. What shortcuts
+share is here too: :class:`GridAnswer`, :func:`group_candidates`, :func:`group_all_but`
+and :func:`refit_left_out`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +27,7 @@ from drmbench.drm.errors import IllConditionedError
 Params = Mapping[str, Any]
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.int64]
+Key = TypeVar("Key", bound=Hashable)
 
 #: Stands for the prediction of a candidate that could not be fitted.
 NO_PREDICTION = -1
@@ -144,6 +149,118 @@ class Method:
         ]
 
 
+class GridAnswer:
+    """Collects the predictions of a grid while they are computed.
+
+    Parameters
+    ----------
+    n_candidates, n_samples : int
+        Shape of the answer.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_candidates, n_samples)
+        To be filled, one row per candidate.
+    failures : dict of int to str
+        Why a candidate failed, by its number.
+
+    Examples
+    --------
+    >>> answer = GridAnswer(n_candidates=2, n_samples=3)
+    >>> with answer.attempt([0]):
+    ...     answer.labels[0] = 1
+    >>> with answer.attempt([1]):
+    ...     raise MethodFailedError("no variance")
+    >>> answer.finished().labels
+    array([[ 1,  1,  1],
+           [-1, -1, -1]])
+    """
+
+    def __init__(self, n_candidates: int, n_samples: int) -> None:
+        shape = (n_candidates, n_samples)
+        self.labels: Labels = np.full(shape, NO_PREDICTION, dtype=np.int64)
+        self.failures: dict[int, str] = {}
+
+    @contextmanager
+    def attempt(self, numbers: Iterable[int]) -> Iterator[None]:
+        """Record a failure inside the block as that of the candidates `numbers`."""
+        try:
+            yield
+        except CANDIDATE_FAILURES as error:
+            self.failures |= dict.fromkeys(numbers, str(error))
+
+    def finished(self) -> GridPredictions:
+        """Return the answer; failed candidates have no predictions at all."""
+        self.labels[list(self.failures)] = NO_PREDICTION
+        return GridPredictions(self.labels, self.failures)
+
+
+def group_candidates(
+    candidates: Sequence[Params], key: Callable[[Params], Key]
+) -> dict[Key, list[int]]:
+    """Return the numbers of the candidates that share a key, in grid order.
+
+    Examples
+    --------
+    >>> group_candidates([{"C": 1, "d": 2}, {"C": 9, "d": 2}], lambda c: c["d"])
+    {2: [0, 1]}
+    """
+    groups: dict[Key, list[int]] = {}
+    for number, params in enumerate(candidates):
+        groups.setdefault(key(params), []).append(number)
+    return groups
+
+
+def group_all_but(
+    candidates: Sequence[Params], name: str
+) -> dict[tuple[tuple[str, Any], ...], list[int]]:
+    """Return the numbers of the candidates that differ in one parameter alone.
+
+    The keys are the items of the other parameters.
+
+    Examples
+    --------
+    >>> group_all_but([{"C": 1, "d": 2}, {"C": 9, "d": 2}], "C")
+    {(('d', 2),): [0, 1]}
+    """
+
+    def others(params: Params) -> tuple[tuple[str, Any], ...]:
+        return tuple(
+            (other, tuple(value) if isinstance(value, list | np.ndarray) else value)
+            for other, value in params.items()
+            if other != name
+        )
+
+    return group_candidates(candidates, others)
+
+
+def left_out_by_refits(
+    predict_grid: GridPredictor,
+    X: Matrix,
+    y: Labels,
+    candidates: Sequence[Params],
+    *,
+    seed: int,
+) -> GridPredictions:
+    """Predict every sample by one call of a grid predictor without it."""
+    answer = GridAnswer(len(candidates), len(X))
+    everyone = np.arange(len(X))
+    for left_out in everyone:
+        rest = everyone != left_out
+        part = predict_grid(X[rest], y[rest], X[[left_out]], candidates, seed=seed)
+        answer.labels[:, left_out] = part.labels[:, 0]
+        answer.failures |= part.failures
+    return answer.finished()
+
+
+def refit_left_out(predict_grid: GridPredictor) -> LeftOutPredictor:
+    """Make leave-one-out from a grid predictor, see :func:`left_out_by_refits`.
+
+    It saves what the grid predictor shares between candidates, nothing else.
+    """
+    return partial(left_out_by_refits, predict_grid)
+
+
 def naive_grid_predictions(
     method: Method,
     X_train: Matrix,
@@ -153,31 +270,18 @@ def naive_grid_predictions(
     *,
     seed: int,
 ) -> GridPredictions:
-    """Fit and predict with one estimator a candidate."""
-    labels = np.full((len(candidates), len(X_test)), NO_PREDICTION, dtype=np.int64)
-    failures: dict[int, str] = {}
+    """Fit and predict with one estimator per candidate."""
+    answer = GridAnswer(len(candidates), len(X_test))
     for number, params in enumerate(candidates):
-        try:
+        with answer.attempt([number]):
             model = method.build(params, seed).fit(X_train, y_train)
-            labels[number] = model.predict(X_test)
-        except CANDIDATE_FAILURES as error:
-            failures[number] = str(error)
-    return GridPredictions(labels, failures)
+            answer.labels[number] = model.predict(X_test)
+    return answer.finished()
 
 
 def naive_left_out_predictions(
     method: Method, X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
 ) -> GridPredictions:
     """Refit every candidate once for every sample that is left out."""
-    labels = np.full((len(candidates), len(X)), NO_PREDICTION, dtype=np.int64)
-    failures: dict[int, str] = {}
-    everyone = np.arange(len(X))
-    for left_out in everyone:
-        rest = everyone != left_out
-        answer = naive_grid_predictions(
-            method, X[rest], y[rest], X[[left_out]], candidates, seed=seed
-        )
-        labels[:, left_out] = answer.labels[:, 0]
-        failures |= answer.failures
-    labels[list(failures)] = NO_PREDICTION
-    return GridPredictions(labels, failures)
+    predict_grid = partial(naive_grid_predictions, method)
+    return left_out_by_refits(predict_grid, X, y, candidates, seed=seed)

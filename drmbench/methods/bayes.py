@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
@@ -26,9 +27,8 @@ from drmbench.methods.base import (
     MethodFailedError,
     Params,
 )
-from drmbench.methods.grids import GridAnswer
 
-#: A sum of squares that shrinks by more than this is computed anew, not downdated.
+#: A sum of squares that shrinks by more than this is computed again, not downdated.
 _CANCELLED = 1e-4
 
 
@@ -58,10 +58,10 @@ def moments(X: Matrix) -> Moments:
 
 
 def left_out_moments(X: Matrix) -> Moments:
-    """Return the moments without each sample in turn, one row a sample left out.
+    """Return the moments without each sample in turn, one row per sample left out.
 
     The sums are downdated; where that would cancel (the sample left out is most of the
-    sum) they are computed anew, so that a column which becomes constant is seen as
+    sum) they are computed again, so that a column that becomes constant is seen as
     such.
     """
     n = len(X)
@@ -93,17 +93,7 @@ def _smoothing(share: float, largest_variance: Any) -> Any:
 def _judge(
     variances: Matrix, zero_variance: str, class_name: Any
 ) -> tuple[Matrix, NDArray[np.bool_]]:
-    """Return variances that can be divided by, and which rows have no density.
-
-    Parameters
-    ----------
-    variances : ndarray of shape (m, n_features)
-        Variances of one class, for one or several fits.
-    zero_variance : {"smooth", "exclude", "fail"}
-        What a variance of zero means.
-    class_name : object
-        Named in the error.
-    """
+    """Return a class's variances, fit to divide by, and which rows have no density."""
     zero = variances == 0
     if zero_variance == "fail" and zero.any():
         raise MethodFailedError(
@@ -236,7 +226,14 @@ def left_out_labels(
     classes = np.unique(y)
     scores = np.full((len(X), len(classes)), -np.inf)
     for number, name in enumerate(classes):
-        means, variances, counts = _class_as_seen(X, y == name)
+        members = y == name
+        whole = moments(X[members])
+        means = np.tile(whole.means, (len(X), 1))
+        variances = np.tile(whole.variances, (len(X), 1))
+        if whole.count > 1:
+            rest = left_out_moments(X[members])
+            means[members], variances[members] = rest.means, rest.variances
+        counts = whole.count - members.astype(np.float64)
         here = np.flatnonzero(counts)  # elsewhere the class went with its one sample
         usable, excluded = _judge((variances + added)[here], zero_variance, name)
         log_prior = np.log(counts[here] / (len(X) - 1))
@@ -245,19 +242,6 @@ def left_out_labels(
         )
     predicted: Labels = classes[_most_probable(scores)]
     return predicted
-
-
-def _class_as_seen(
-    X: Matrix, members: NDArray[np.bool_]
-) -> tuple[Matrix, Matrix, Matrix]:
-    """Return one class's means, variances and count, for each sample left out."""
-    whole = moments(X[members])
-    means = np.tile(whole.means, (len(X), 1))
-    variances = np.tile(whole.variances, (len(X), 1))
-    if whole.count > 1:
-        rest = left_out_moments(X[members])
-        means[members], variances[members] = rest.means, rest.variances
-    return means, variances, whole.count - members.astype(np.float64)
 
 
 def predict_left_out(

@@ -22,8 +22,14 @@ from drmbench.drm.loo import loo_dissimilarities_in_class_order
 from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import ClassPartition
 from drmbench.drm.system import DenseSystem
-from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
-from drmbench.methods.grids import GridAnswer
+from drmbench.methods.base import (
+    GridAnswer,
+    GridPredictions,
+    Labels,
+    Matrix,
+    Method,
+    Params,
+)
 from drmbench.methods.kernel_grid import (
     DECADES,
     KERNEL_DEFAULTS,

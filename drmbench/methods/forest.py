@@ -7,36 +7,25 @@ begins with exactly the trees of the forests of 10, 20 and 30 of the same seed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
-from drmbench.methods.grids import GridAnswer, group_candidates, refit_left_out
+from drmbench.methods.base import (
+    GridAnswer,
+    GridPredictions,
+    Labels,
+    Matrix,
+    Method,
+    Params,
+    group_all_but,
+    refit_left_out,
+)
 
 
 def build(params: Params, seed: int) -> RandomForestClassifier:
     """Return an unfitted forest."""
     return RandomForestClassifier(random_state=seed, **params)
-
-
-def _all_but_size(params: Params) -> tuple[tuple[str, Any], ...]:
-    return tuple(item for item in params.items() if item[0] != "n_estimators")
-
-
-def _predict_sizes(
-    forest: RandomForestClassifier, X: Matrix, sizes: set[int]
-) -> dict[int, Labels]:
-    """Return the predictions of the forests made of the first trees of `forest`."""
-    X = X.astype(np.float32)  # what trees compare; converted once, not by each
-    total = np.zeros((len(X), len(forest.classes_)))
-    predicted = {}
-    for size, tree in enumerate(forest.estimators_, start=1):
-        total += tree.predict_proba(X)
-        if size in sizes:
-            predicted[size] = forest.classes_[(total / size).argmax(axis=1)]
-    return predicted
 
 
 def predict_grid(
@@ -49,13 +38,18 @@ def predict_grid(
 ) -> GridPredictions:
     """Grow the largest forest only; it answers for the smaller ones."""
     answer = GridAnswer(len(candidates), len(X_test))
-    for numbers in group_candidates(candidates, _all_but_size).values():
+    rows = X_test.astype(np.float32)  # what trees compare; converted once, not by each
+    for numbers in group_all_but(candidates, "n_estimators").values():
         sizes = {number: candidates[number]["n_estimators"] for number in numbers}
         largest = max(numbers, key=sizes.__getitem__)
         forest = build(candidates[largest], seed).fit(X_train, y_train)
-        predicted = _predict_sizes(forest, X_test, set(sizes.values()))
-        for number in numbers:
-            answer.labels[number] = predicted[sizes[number]]
+        total = np.zeros((len(X_test), len(forest.classes_)))
+        for size, tree in enumerate(forest.estimators_, start=1):
+            total += tree.predict_proba(rows)
+            for number in numbers:
+                if sizes[number] == size:
+                    best = (total / size).argmax(axis=1)
+                    answer.labels[number] = forest.classes_[best]
     return answer.finished()
 
 

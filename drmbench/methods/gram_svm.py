@@ -165,8 +165,8 @@ class PairMachine:
         )
         if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise MethodFailedError("libsvm: the solution is not finite")
-        # libsvm speaks for the first class; decision values here, as in scikit-learn,
-        # for the second.
+        # libsvm's decision values are positive for the first class; those here, as in
+        # scikit-learn, for the second.
         return cls(support, -coefficients[0], -float(intercept[0]), status == 0)
 
     def decide(self, K: Matrix) -> Matrix:

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from drmbench.drm.kernels import Kernel, gamma_from_width
-from drmbench.methods.base import Params
-from drmbench.methods.grids import group_candidates
+from drmbench.methods.base import Params, group_candidates
 
 #: The paper's values of every parameter that is searched in decades.
 DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)

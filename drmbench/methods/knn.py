@@ -18,15 +18,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
-    GridPredictor,
     Labels,
-    LeftOutPredictor,
     Matrix,
     Method,
     Params,
 )
-from drmbench.methods.grids import GridAnswer
 
 Indices = NDArray[np.intp]
 
@@ -200,7 +198,7 @@ def _largest_k(candidates: Sequence[Params], available: int) -> int:
     return min(max(int(params["n_neighbors"]) for params in candidates), available)
 
 
-def _grid_predictor(metric: str) -> GridPredictor:
+def _method(metric: str, column: str) -> Method:
     def predict_grid(
         X_train: Matrix,
         y_train: Labels,
@@ -213,20 +211,12 @@ def _grid_predictor(metric: str) -> GridPredictor:
         neighbours = nearest(X_train, X_test, k, metric)
         return _answer_every_k(y_train[neighbours], candidates)
 
-    return predict_grid
-
-
-def _left_out_predictor(metric: str) -> LeftOutPredictor:
     def predict_left_out(
         X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
     ) -> GridPredictions:
         k = _largest_k(candidates, len(X) - 1)
         return _answer_every_k(y[nearest_others(X, k, metric)], candidates)
 
-    return predict_left_out
-
-
-def _method(metric: str, column: str) -> Method:
     return Method(
         name=f"knn-{metric}",
         title=f"KNN, {metric.capitalize()} distance",
@@ -236,8 +226,8 @@ def _method(metric: str, column: str) -> Method:
         build=lambda params, seed: NearestNeighbours(metric=metric, **params),
         grid={"n_neighbors": (2, 3, 4, 5, 6, 7, 8)},
         column=column,
-        predict_grid=_grid_predictor(metric),
-        predict_left_out=_left_out_predictor(metric),
+        predict_grid=predict_grid,
+        predict_left_out=predict_left_out,
         prefer=lambda params: (-params["n_neighbors"],),
     )
 

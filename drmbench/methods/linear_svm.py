@@ -50,7 +50,7 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     coef_ : ndarray of shape (n_machines, n_features)
-        Weights; one machine for two classes, else one a class.
+        Weights; one machine for two classes, else one per class.
     intercept_ : ndarray of shape (n_machines,)
         Constants.
 
@@ -95,7 +95,7 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train; if all samples are of one class, that is what is predicted.
+        """Train; if all samples are of one class, it is always predicted.
 
         Parameters
         ----------
@@ -121,19 +121,17 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         data = problem(numbers, sparse.csr_matrix(X))
         generator = check_random_state(self.random_state)
         ctypes.CDLL(None).srand(int(generator.randint(np.iinfo(np.int32).max)))
-        model = train(data, parameter(self._options()))
+        tolerance = "" if self.tol is None else f" -e {float(self.tol)!r}"
+        options = (
+            f"-s {_SOLVERS[self.loss]} -c {float(self.C)!r} -B {float(self.bias)!r} -q"
+        )
+        model = train(data, parameter(options + tolerance))
         weights = _weights_by_class(model, n_weights=data.n)
         self.coef_ = weights[:, : X.shape[1]].copy()
         has_bias = weights.shape[1] > X.shape[1]
         self.intercept_ = (
             self.bias * weights[:, -1] if has_bias else np.zeros(len(weights))
         )
-
-    def _options(self) -> str:
-        options = (
-            f"-s {_SOLVERS[self.loss]} -c {float(self.C)!r} -B {float(self.bias)!r} -q"
-        )
-        return options if self.tol is None else f"{options} -e {float(self.tol)!r}"
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the machines' values, (n_samples,) for two classes.
@@ -160,11 +158,9 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
 
 
 def _weights_by_class(model: Any, n_weights: int) -> Matrix:
-    """Return LIBLINEAR's weights, one row a machine, in the order of the classes.
-
-    It numbers classes as they first appear; its one machine for two classes speaks for
-    the first of them, ours for the second.
-    """
+    """Return LIBLINEAR's weights, one row per machine, in the order of the classes."""
+    # It numbers classes as they first appear; its one machine for two classes is
+    # positive for the first of them, ours for the second.
     order = np.array(model.get_labels())
     n_machines = 1 if len(order) == 2 else len(order)
     flat = np.ctypeslib.as_array(model.w, shape=(n_weights * n_machines,))

@@ -1,6 +1,8 @@
 """The method registry: every method by name, and a user's changes to one.
 
-A new method is one module that has a ``METHODS`` tuple, and its line in ``_MODULES``.
+A new method is an entry of the ``METHODS`` of a module of this package, and its name in
+:data:`FAMILIES`. The names are known without importing any of those modules, which
+load scikit-learn and more.
 """
 
 from __future__ import annotations
@@ -8,35 +10,62 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 from drmbench.errors import InputError, did_you_mean
-from drmbench.methods.base import Method
 
-#: Modules of this package, in the order in which methods are listed.
-_MODULES = (
-    "svm",
-    "knn",
-    "forest",
-    "c45_method",
-    "bayes",
-    "slda_method",
-    "drm",
-    "linear_svm",
-    "oversampling",
-)
+if TYPE_CHECKING:
+    from drmbench.methods.base import Method
+
+#: The methods of each module of this package, in the order in which they are listed.
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "svm": ("svm-rbf", "svm-poly", "svm-linear", "svm-balanced"),
+    "knn": ("knn-euclidean", "knn-cosine"),
+    "forest": ("rf",),
+    "c45": ("c45", "c45-plain"),
+    "dhs_tree": ("c45-dhs",),
+    "bayes": ("nb",),
+    "slda": ("slda",),
+    "drm": (
+        *("drm-rbf", "drm-poly", "drm-linear", "krr-rbf", "krr-poly"),
+        *("drm-gd", "drm-ppa", "drm-apg", "drm-exact"),
+    ),
+    "linear_svm": ("l1-svm", "l2-svm"),
+    "oversampling": tuple(
+        f"{sampler}-{classifier}"
+        for sampler, classifier in product(
+            ("smote", "borderline-smote", "safe-level-smote"),
+            ("svm", "svm-poly", "knn", "knn-cosine", "rf", "drm", "drm-poly"),
+        )
+    ),
+}
+
+_added: dict[str, Method] = {}
 
 
-@cache
-def _by_name() -> dict[str, Method]:
-    methods: dict[str, Method] = {}
-    for module in _MODULES:
-        for method in importlib.import_module(f"drmbench.methods.{module}").METHODS:
-            if method.name in methods:
-                raise ValueError(f"{module} has a second method {method.name!r}")
-            methods[method.name] = method
-    return methods
+def add_method(method: Method) -> None:
+    """Add a method to the registry of this process.
+
+    Raises
+    ------
+    ValueError
+        If there is a method of this name.
+    """
+    if method.name in method_names():
+        raise ValueError(f"there cannot be a second method {method.name!r}")
+    _added[method.name] = method
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the name of every method, without importing what it needs.
+
+    Examples
+    --------
+    >>> method_names()[:3]
+    ('svm-rbf', 'svm-poly', 'svm-linear')
+    """
+    return (*(name for names in FAMILIES.values() for name in names), *_added)
 
 
 def list_methods() -> tuple[Method, ...]:
@@ -47,11 +76,11 @@ def list_methods() -> tuple[Method, ...]:
     >>> [method.name for method in list_methods()][:3]
     ['svm-rbf', 'svm-poly', 'svm-linear']
     """
-    return tuple(_by_name().values())
+    return tuple(map(get_method, method_names()))
 
 
 def get_method(name: str) -> Method:
-    """Return the method called `name`.
+    """Return the method called `name`, importing only what its family needs.
 
     Raises
     ------
@@ -63,13 +92,17 @@ def get_method(name: str) -> Method:
     >>> get_method("svm-rbf").column
     'SVM(R)'
     """
-    methods = _by_name()
-    if name not in methods:
+    for module, names in FAMILIES.items():
+        if name in names:
+            family = importlib.import_module(f"drmbench.methods.{module}").METHODS
+            found: Method = next(method for method in family if method.name == name)
+            return found
+    if name not in _added:
         raise InputError(
-            f"unknown method {name!r}.{did_you_mean(name, methods)}"
-            f" Valid: {', '.join(methods)}"
+            f"unknown method {name!r}.{did_you_mean(name, method_names())}"
+            f" Valid: {', '.join(method_names())}"
         )
-    return methods[name]
+    return _added[name]
 
 
 def with_overrides(
@@ -88,7 +121,7 @@ def with_overrides(
         Values to search instead of the method's own. A parameter that the method does
         not search otherwise becomes the innermost loop.
     params : mapping of str to object, optional
-        Values to fix; a parameter so fixed is not searched.
+        Values to fix; a parameter that is fixed is not searched.
 
     Raises
     ------
@@ -104,41 +137,30 @@ def with_overrides(
      {'width': 'sigma', 'max_iter': 30000, 'sigma': 0.5, 'C': 10}]
     """
     grid, params = grid or {}, params or {}
-    _check_names(method, [*grid, *params])
-    for name, values in grid.items():
-        _check_grid_values(method, name, values, fixed=name in params)
-    new_grid = {**method.grid, **{name: tuple(v) for name, v in grid.items()}}
-    changed = dataclasses.replace(
-        method,
-        grid={name: v for name, v in new_grid.items() if name not in params},
-        defaults={
-            name: value
-            for name, value in {**method.defaults, **params}.items()
-            if name not in grid
-        },
-    )
-    _check_candidates(changed)
-    return changed
-
-
-def _check_names(method: Method, names: Sequence[str]) -> None:
     valid = [*method.grid, *method.defaults]
-    for name in names:
+    for name in (*grid, *params):
         if name not in valid:
             raise InputError(
                 f"{method.name} has no parameter {name!r}."
                 f"{did_you_mean(name, valid)} Valid: {', '.join(valid)}"
             )
-
-
-def _check_grid_values(method: Method, name: str, values: Any, *, fixed: bool) -> None:
-    if fixed:
-        raise InputError(f"{method.name}: {name} is both in the grid and fixed")
-    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
-        raise InputError(
-            f"{method.name}: the grid of {name} must be a list of one value or more,"
-            f" such as [{values}], not {values!r}"
-        )
+    for name, values in grid.items():
+        if name in params:
+            raise InputError(f"{method.name}: {name} is both in the grid and fixed")
+        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+            raise InputError(
+                f"{method.name}: the grid of {name} must be a list of one value or"
+                f" more, such as [{values}], not {values!r}"
+            )
+    new_grid = {**method.grid, **{name: tuple(v) for name, v in grid.items()}}
+    fixed = {**method.defaults, **params}
+    changed = dataclasses.replace(
+        method,
+        grid={name: v for name, v in new_grid.items() if name not in params},
+        defaults={name: v for name, v in fixed.items() if name not in grid},
+    )
+    _check_candidates(changed)
+    return changed
 
 
 def _check_candidates(method: Method) -> None:

@@ -19,7 +19,7 @@ Samples: TypeAlias = Any  # ndarray or a scipy sparse matrix
 
 
 class NothingGeneratedWarning(UserWarning):
-    """A class that should have been over-sampled was left as it is."""
+    """A class that should have been over-sampled was left unchanged."""
 
 
 class SafeLevelSMOTE(BaseOverSampler):
@@ -28,7 +28,7 @@ class SafeLevelSMOTE(BaseOverSampler):
     The safe level of a minority sample is the number of its class among its
     ``k_neighbors`` nearest neighbours in all data. A synthetic sample lies between a
     minority sample ``p`` and one ``n`` of its nearest minority neighbours, at
-    ``p + gap (n − p)`` with a gap drawn anew for each feature. Their safe levels
+    ``p + gap (n − p)`` with a gap drawn for each feature. Their safe levels
     ``sl_p`` and ``sl_n`` say where [1]_:
 
     ===========================  ==================================================
@@ -41,8 +41,8 @@ class SafeLevelSMOTE(BaseOverSampler):
 
     The published loop visits every minority sample in turn and takes a random
     neighbour; here pairs are drawn until ``sampling_strategy`` is met, evenly from
-    those that generate something. A class all of whose pairs are unsafe is left as it
-    is, with a :class:`NothingGeneratedWarning`.
+    those that generate something. A class all of whose pairs are unsafe is left
+    unchanged, with a :class:`NothingGeneratedWarning`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SafeLevelSMOTE(BaseOverSampler):
     safe_levels_ : dict of label to ndarray
         Safe levels of the samples of each over-sampled class, in the order of the data.
     not_generated_ : dict of label to str
-        Why a class was left as it is.
+        Why a class was left unchanged.
     n_features_in_ : int
         Number of features.
 
@@ -145,9 +145,19 @@ class SafeLevelSMOTE(BaseOverSampler):
         around = _other_neighbours(self.nn_safe_, own, members)
         levels = np.sum(y[around] == label, axis=1)
         self.safe_levels_[label] = levels
-        first, second = _usable_pairs(levels, neighbours)
+        first = np.repeat(np.arange(len(members)), neighbours.shape[1])
+        second = neighbours.ravel()
+        usable = (levels[first] > 0) | (levels[second] > 0)
+        first, second = first[usable], second[usable]
         if len(first) == 0:
-            self._leave(label, len(members))
+            name = np.asarray(label).item()
+            reason = (
+                f"class {name!r} was left at {len(members)} samples: none of them, nor "
+                "of their neighbours in the class, has a neighbour of the class in all"
+                " data"
+            )
+            self.not_generated_[label] = reason
+            warnings.warn(reason, NothingGeneratedWarning, stacklevel=6)
             return own[:0]
         drawn = random.randint(len(first), size=n_samples)
         first, second = first[drawn], second[drawn]
@@ -155,15 +165,6 @@ class SafeLevelSMOTE(BaseOverSampler):
         width = (high - low)[:, np.newaxis]
         gaps = low[:, np.newaxis] + width * random.uniform(size=(n_samples, X.shape[1]))
         return _between(own[first], own[second], gaps)
-
-    def _leave(self, label: Any, count: int) -> None:
-        name = np.asarray(label).item()
-        reason = (
-            f"class {name!r} was left at {count} samples: none of them, nor of their "
-            "neighbours in the class, has a neighbour of the class in all data"
-        )
-        self.not_generated_[label] = reason
-        warnings.warn(reason, NothingGeneratedWarning, stacklevel=7)
 
 
 def gap_bounds(
@@ -191,23 +192,13 @@ def gap_bounds(
     return 1 - first / safest, second / safest
 
 
-def _usable_pairs(
-    levels: NDArray[np.int64], neighbours: Indices
-) -> tuple[Indices, Indices]:
-    """Return the pairs of a sample and a neighbour of which one at least is safe."""
-    first = np.repeat(np.arange(len(levels)), neighbours.shape[1])
-    second = neighbours.ravel()
-    usable = (levels[first] > 0) | (levels[second] > 0)
-    return first[usable], second[usable]
-
-
 def _other_neighbours(search: Any, X: Samples, own: Indices) -> Indices:
     """Return the nearest neighbours of samples among the fitted ones, not themselves.
 
-    ``own`` has their numbers among the fitted ones. One neighbour more is looked for
-    and the sample itself taken off. Where it is not found, all that were found are
-    duplicates of it, and the last is taken off instead.
+    ``own`` has their numbers among the fitted ones.
     """
+    # One neighbour more is searched for and the sample itself removed. Where it is not
+    # found, all that were found are duplicates of it, and the last is removed instead.
     found: Indices = search.kneighbors(X, return_distance=False)
     keep = found != own[:, np.newaxis]
     keep[keep.all(axis=1), -1] = False

@@ -16,11 +16,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.kernels import Kernel, Products, gram, resolve_gamma
 from drmbench.methods.base import (
+    GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
     Params,
+    refit_left_out,
 )
 from drmbench.methods.gram_svm import (
     MAX_ITERATIONS,
@@ -28,7 +30,6 @@ from drmbench.methods.gram_svm import (
     GramSVC,
     left_out_labels,
 )
-from drmbench.methods.grids import GridAnswer, refit_left_out
 from drmbench.methods.kernel_grid import (
     DECADES,
     KERNEL_DEFAULTS,
@@ -122,7 +123,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train; if all samples are of one class, that is what is predicted.
+        """Train; if all samples are of one class, it is always predicted.
 
         Parameters
         ----------
@@ -135,28 +136,23 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        self._X, self._kernel = X, self._resolved_kernel(X)
-        self.n_iter_, self.converged_ = 1, True
-        self.notes_: tuple[str, ...] = ()
-        if len(self.classes_) > 1:
-            self._train(gram(X, kernel=self._kernel), y)
-        return self
-
-    def _resolved_kernel(self, X: Matrix) -> Kernel:
-        return Kernel(
+        self._X = X
+        self._kernel = Kernel(
             self.kernel,  # type: ignore[arg-type]  # validated against the same names
             gamma=resolve_gamma(self.gamma, X),
             degree=self.degree,
             coef0=self.coef0,
         )
-
-    def _train(self, K: Matrix, y: NDArray[Any]) -> None:
-        machine = GramSVC(self.C, self.max_iter, self.class_weight)
-        self._machine = machine.fit(K, y)
-        self.n_iter_ = self._machine.n_iter
-        self.converged_ = self._machine.converged
+        self.n_iter_, self.converged_ = 1, True
+        self.notes_: tuple[str, ...] = ()
+        if len(self.classes_) > 1:
+            machine = GramSVC(self.C, self.max_iter, self.class_weight)
+            self._machine = machine.fit(gram(X, kernel=self._kernel), y)
+            self.n_iter_ = self._machine.n_iter
+            self.converged_ = self._machine.converged
         if not self.converged_:
             self.notes_ = (f"libsvm stopped after {self.max_iter:,} iterations",)
+        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row, by the votes of the pairs of classes."""
@@ -177,26 +173,22 @@ def predict_grid(
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
     answer = GridAnswer(len(candidates), len(X_test))
+    if (y_train == y_train[0]).all():
+        answer.labels[:] = y_train[0]
+        return answer.finished()
     train, test = Products(X_train), Products(X_test, X_train)
     for kernel, numbers in group_by_kernel(candidates).items():
         with answer.attempt(numbers):
             K_train, K_test = train.gram(kernel), test.gram(kernel)
             for number in numbers:
+                params = candidates[number]
+                machine = GramSVC(
+                    params["C"], params["max_iter"], params.get("class_weight")
+                )
                 with answer.attempt([number]):
-                    answer.labels[number] = _fit_predict(
-                        K_train, y_train, K_test, candidates[number]
-                    )
+                    machine.fit(K_train, y_train)
+                    answer.labels[number] = machine.predict(K_test)
     return answer.finished()
-
-
-def _fit_predict(
-    K_train: Matrix, y_train: Labels, K_test: Matrix, params: Params
-) -> Labels:
-    if (y_train == y_train[0]).all():
-        return np.repeat(y_train[:1], len(K_test))
-    weight = params.get("class_weight")
-    machine = GramSVC(params["C"], params["max_iter"], weight)
-    return machine.fit(K_train, y_train).predict(K_test)
 
 
 def predict_left_out(
@@ -233,26 +225,19 @@ def _method(kernel: str, title: str, column: str | None) -> Method:
     )
 
 
-def _balanced(method: Method) -> Method:
-    """Return a machine that counts all classes alike.
-
-    Leaving a sample out changes its class's cost, so there is no shortcut for it.
-    """
-    return dataclasses.replace(
-        method,
-        name="svm-balanced",
-        title=f"{method.title}, balanced class weights",
-        column=None,
-        defaults={**method.defaults, "class_weight": "balanced"},
-        predict_left_out=refit_left_out(predict_grid),
-    )
-
-
 _RBF = _method("rbf", "rbf", "SVM(R)")
 
 METHODS = (
     _RBF,
     _method("poly", "polynomial", "SVM(P)"),
     _method("linear", "linear", None),
-    _balanced(_RBF),
+    dataclasses.replace(
+        _RBF,
+        name="svm-balanced",
+        title=f"{_RBF.title}, balanced class weights",
+        column=None,
+        defaults={**_RBF.defaults, "class_weight": "balanced"},
+        # Leaving a sample out changes its class's cost, so there is no shortcut.
+        predict_left_out=refit_left_out(predict_grid),
+    ),
 )

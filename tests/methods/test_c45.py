@@ -12,10 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from drmbench.methods.c45 import C45Classifier
-from drmbench.methods.c45.compiled import CompiledTree, compile_tree
-from drmbench.methods.c45.node import Node, Split
-from drmbench.methods.c45.pruning import ErrorBasedPruning, collapse
-from drmbench.methods.c45.training import Sample, TrainingData
+from drmbench.methods.c45_compiled import CompiledTree, compile_tree
+from drmbench.methods.c45_examples import Examples, TrainingData
+from drmbench.methods.c45_splits import AttributeTest
+from drmbench.methods.c45_tree import C45Node, ErrorBasedPruning, collapse
 
 SHARES = [None, 0.0, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.3]
 
@@ -122,8 +122,8 @@ def test_a_branch_without_examples_predicts_like_its_parent() -> None:
         n_categories=np.array([3]),
         n_examples=9.0,
     )
-    root = Node.leaf(data, Sample(np.arange(9), np.ones(9)))
-    root.grow(data, Split(0, None, 3))
+    root = C45Node.leaf(data, Examples(np.arange(9), np.ones(9)))
+    root.grow(data, AttributeTest(0, None, 3))
     found = compile_tree(root).predict(np.array([[0.0], [2.0]]), laplace=False)
     np.testing.assert_allclose(found, [[1.0, 0.0], [5 / 9, 4 / 9]])
 
@@ -215,9 +215,9 @@ def test_a_tree_deeper_than_the_recursion_limit() -> None:
         n_categories=np.zeros(1, dtype=np.intp),
         n_examples=depth + 1.0,
     )
-    root = node = Node.leaf(data, Sample(np.arange(depth + 1), np.ones(depth + 1)))
+    root = node = C45Node.leaf(data, Examples(np.arange(depth + 1), np.ones(depth + 1)))
     for level in range(depth):
-        node.grow(data, Split(0, float(level), 2))
+        node.grow(data, AttributeTest(0, float(level), 2))
         node = node.children[1]
     copy = root.copy()
     collapse(copy)

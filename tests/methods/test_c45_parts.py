@@ -11,17 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from drmbench.methods.c45 import numeric
-from drmbench.methods.c45.criteria import (
-    GrowthRule,
+from drmbench.methods import c45_splits
+from drmbench.methods.c45_examples import (
+    Examples,
+    TrainingData,
     clear_maximum,
+    encode,
+    find_categories,
     majority_class,
     misclassified,
 )
-from drmbench.methods.c45.nominal import nominal_candidates
-from drmbench.methods.c45.numeric import numeric_candidates
-from drmbench.methods.c45.pruning import estimated_errors
-from drmbench.methods.c45.training import Sample, TrainingData, encode, find_categories
+from drmbench.methods.c45_splits import (
+    GrowthRule,
+    nominal_candidates,
+    numeric_candidates,
+)
+from drmbench.methods.c45_tree import estimated_errors
 
 RELAXED = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -75,7 +80,7 @@ def _literal_threshold(
     return corrected, corrected / information, midpoint
 
 
-def _problem(seed: int, gaps: float, weighted: bool) -> tuple[TrainingData, Sample]:
+def _problem(seed: int, gaps: float, weighted: bool) -> tuple[TrainingData, Examples]:
     random = np.random.default_rng(seed)
     n, p, g = random.integers(6, 60), random.integers(1, 6), random.integers(2, 5)
     columns = random.normal(size=(p, n)).round(int(random.integers(0, 3)))
@@ -83,7 +88,7 @@ def _problem(seed: int, gaps: float, weighted: bool) -> tuple[TrainingData, Samp
     classes = random.integers(0, g, size=n).astype(np.uint8)
     weights = random.uniform(0.2, 2.0, size=n) if weighted else np.ones(n)
     data = TrainingData(columns, classes, int(g), np.zeros(p, dtype=np.intp), float(n))
-    return data, Sample(np.arange(n), weights)
+    return data, Examples(np.arange(n), weights)
 
 
 @RELAXED
@@ -113,7 +118,7 @@ def test_the_size_of_blocks_does_not_change_the_splits(
     data, sample = _problem(3, gaps=0.1, weighted=True)
     rule = GrowthRule(min_weight=2.0, mdl_correction=False, value_gap=0.0)
     whole = numeric_candidates(data, data.numeric, sample, rule)
-    monkeypatch.setattr(numeric, "BLOCK_CELLS", 1)
+    monkeypatch.setattr(c45_splits, "BLOCK_CELLS", 1)
     single = numeric_candidates(data, data.numeric, sample, rule)
     np.testing.assert_array_equal(whole.gain, single.gain)
     np.testing.assert_array_equal(whole.ratio, single.ratio)
@@ -129,7 +134,7 @@ def test_nominal_splits_follow_the_formulas(seed: int, gaps: float) -> None:
     values[random.uniform(size=n) < gaps] = np.nan
     classes = random.integers(0, g, size=n).astype(np.uint8)
     data = TrainingData(values[None, :], classes, g, np.array([k]), float(n))
-    sample = Sample(np.arange(n), random.uniform(0.5, 1.5, size=n))
+    sample = Examples(np.arange(n), random.uniform(0.5, 1.5, size=n))
     rule = GrowthRule(min_weight=1.0, mdl_correction=True, value_gap=0.0)
     found = nominal_candidates(data, data.nominal, sample, rule)
     branch = np.where(np.isnan(values), -1.0, values)
@@ -143,7 +148,7 @@ def test_a_nominal_split_needs_two_branches_of_minimum_weight() -> None:
     data = TrainingData(
         values, np.array([0, 0, 0, 0, 1, 1], dtype=np.uint8), 2, np.array([3]), 6.0
     )
-    sample = Sample(np.arange(6), np.ones(6))
+    sample = Examples(np.arange(6), np.ones(6))
     rule = GrowthRule(min_weight=2.0, mdl_correction=True, value_gap=0.0)
     assert nominal_candidates(data, data.nominal, sample, rule).gain[0] == -np.inf
 

@@ -174,7 +174,7 @@ def test_the_grid_fails_for_the_candidates_that_fail() -> None:
 def test_blocks_of_features_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs((30, 30), 7, gap=0.5)
     whole = DHSTreeClassifier().fit(X, y)
-    monkeypatch.setattr("drmbench.methods._dhs_growth._BLOCK_CELLS", 1)
+    monkeypatch.setattr("drmbench.methods.dhs_tree._BLOCK_CELLS", 1)
     parts = DHSTreeClassifier().fit(X, y)
     assert (whole.tree_.feature, whole.tree_.threshold) == (
         parts.tree_.feature,

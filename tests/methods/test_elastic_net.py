@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import ElasticNet
 
-from drmbench.methods._elastic_net import (
+from drmbench.methods.slda_directions import (
     ElasticNetSolution,
     GramColumns,
     elastic_net_path,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import importlib
 import subprocess
 import sys
 from collections import Counter
@@ -23,7 +25,7 @@ each_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: meth
 
 
 def published_columns() -> set[str]:
-    tables = resources.files("drmbench.report") / "paper"
+    tables = resources.files("drmbench.paper")
     columns = set()
     for name in ("table3_accuracy", "table5_large_scale", "table8_gmean"):
         text = (tables / f"{name}.csv").read_text(encoding="utf-8")
@@ -97,12 +99,25 @@ def test_unknown_methods_get_near_misses_and_all_names() -> None:
     assert "knn-cosine" in str(caught.value)
 
 
-def test_a_second_method_of_the_same_name_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(registry, "_MODULES", ("knn", "knn"))
+def test_a_second_method_of_the_same_name_is_refused() -> None:
     with pytest.raises(ValueError, match="second method 'knn-euclidean'"):
-        registry._by_name.__wrapped__()
+        registry.add_method(get_method("knn-euclidean"))
+
+
+def test_an_added_method_is_listed_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_added", {})
+    own = dataclasses.replace(get_method("nb"), name="own")
+    registry.add_method(own)
+    assert get_method("own") is own
+    assert list_methods() == (*METHODS, own)
+    with pytest.raises(ValueError, match="second method 'own'"):
+        registry.add_method(own)
+
+
+@pytest.mark.parametrize("module", registry.FAMILIES)
+def test_the_listed_names_are_those_of_the_modules(module: str) -> None:
+    methods = importlib.import_module(f"drmbench.methods.{module}").METHODS
+    assert tuple(method.name for method in methods) == registry.FAMILIES[module]
 
 
 def test_overrides_replace_grids_and_fix_parameters() -> None:
@@ -140,9 +155,12 @@ def test_bad_overrides_say_what_is_valid(
         with_overrides(get_method(name), grid=grid, params=params)
 
 
-def test_importing_the_package_loads_no_numerical_library() -> None:
+@pytest.mark.parametrize(
+    "use", ["import drmbench.methods", "drmbench.methods.method_names()"]
+)
+def test_importing_the_package_loads_no_numerical_library(use: str) -> None:
     code = (
-        "import sys, drmbench.methods;"
+        f"import sys, drmbench.methods; {use};"
         "print([m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules])"
     )
     answer = subprocess.run(
@@ -152,7 +170,7 @@ def test_importing_the_package_loads_no_numerical_library() -> None:
 
 
 @pytest.mark.parametrize("name", drmbench.methods.__all__)
-def test_every_exported_name_can_be_had(name: str) -> None:
+def test_every_exported_name_can_be_imported(name: str) -> None:
     assert getattr(drmbench.methods, name) is not None
     assert name in dir(drmbench.methods)
 

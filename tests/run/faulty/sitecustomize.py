@@ -4,11 +4,5 @@ import faulty_methods
 
 from drmbench.methods import registry
 
-_real = registry._by_name
-
-
-def _by_name():
-    return {**_real(), **{method.name: method for method in faulty_methods.METHODS}}
-
-
-registry._by_name = _by_name
+for method in faulty_methods.METHODS:
+    registry.add_method(method)

@@ -1,10 +1,17 @@
-"""The scikit-learn classifier: parameters, checks and the public methods."""
+"""Quinlan's C4.5 as a scikit-learn classifier, and in the registry.
+
+The modules follow the life of a tree: :mod:`.c45_examples` holds the examples,
+:mod:`.c45_splits` finds the split of a node, :mod:`.c45_tree` grows the tree and cuts
+it back, and :mod:`.c45_compiled` is the result that predicts. Where Quinlan's
+description leaves a choice open, the choice of Weka's J48 is taken, so that both give
+the same trees; the class docstring lists those choices.
+"""
 
 from __future__ import annotations
 
 import copy
-import numbers
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,18 +26,32 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from drmbench.methods.c45.compiled import CompiledTree, compile_tree
-from drmbench.methods.c45.criteria import FloatArray, GrowthRule, clear_maximum
-from drmbench.methods.c45.export import Wording, tree_text
-from drmbench.methods.c45.growth import cut_at, grow_tree
-from drmbench.methods.c45.node import Node
-from drmbench.methods.c45.pruning import ErrorBasedPruning, collapse
-from drmbench.methods.c45.training import (
-    Sample,
+from drmbench.methods.base import (
+    GridAnswer,
+    GridPredictions,
+    Labels,
+    Matrix,
+    Method,
+    Params,
+    group_all_but,
+    refit_left_out,
+)
+from drmbench.methods.c45_compiled import CompiledTree, compile_tree, tree_text
+from drmbench.methods.c45_examples import (
+    Examples,
+    FloatArray,
     TrainingData,
+    clear_maximum,
     encode,
     find_categories,
-    smallest_unsigned,
+)
+from drmbench.methods.c45_splits import GrowthRule
+from drmbench.methods.c45_tree import (
+    C45Node,
+    ErrorBasedPruning,
+    collapse,
+    cut_at,
+    grow_tree,
 )
 
 
@@ -101,7 +122,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     - The upper limit of the error rate is the normal approximation with continuity
       correction; Quinlan's program interpolates in a small table of quantiles.
 
-    Sample weights differ on purpose: a weight of k means exactly what k copies of the
+    Examples weights differ on purpose: a weight of k means exactly what k copies of the
     example mean. J48 counts examples, not weights, in the 30 % rule above and when it
     asks whether a node has enough examples for a numeric split. Unknown values alone
     make no difference between the two.
@@ -127,15 +148,15 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "confidence_factor": [Interval(numbers.Real, 0, 0.5, closed="right")],
-        "min_samples_leaf": [Interval(numbers.Integral, 1, None, closed="left")],
-        "min_error_share": [None, Interval(numbers.Real, 0, 1, closed="both")],
+        "confidence_factor": [Interval(Real, 0, 0.5, closed="right")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_error_share": [None, Interval(Real, 0, 1, closed="both")],
         "categorical_features": [None, "array-like"],
         "pruned": ["boolean"],
         "subtree_raising": ["boolean"],
         "collapse": ["boolean"],
         "mdl_correction": ["boolean"],
-        "value_gap": [Interval(numbers.Real, 0, None, closed="left")],
+        "value_gap": [Interval(Real, 0, None, closed="left")],
         "laplace": ["boolean"],
     }
 
@@ -188,8 +209,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         C45Classifier
             The classifier itself.
         """
-        data, sample = self._training_data(X, y, sample_weight)
-        root = grow_tree(data, sample, self._growth_rule(self.min_error_share))
+        data, examples = self._training_data(X, y, sample_weight)
+        root = grow_tree(data, examples, self._growth_rule(self.min_error_share))
         return self._finish(root, data)
 
     def fit_levels(
@@ -226,8 +247,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         [5, 5, 3]
         """
         common = clone(self)
-        data, sample = common._training_data(X, y, sample_weight)
-        grown = grow_tree(data, sample, common._growth_rule(None))
+        data, examples = common._training_data(X, y, sample_weight)
+        grown = grow_tree(data, examples, common._growth_rule(None))
         fitted = []
         for level in levels:
             model = copy.copy(common).set_params(min_error_share=level)
@@ -278,7 +299,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     def export_text(
         self, *, feature_names: Sequence[str] | None = None, decimals: int = 6
     ) -> str:
-        """Return the tree as indented text, one test a line.
+        """Return the tree as indented text, one test per line.
 
         Parameters
         ----------
@@ -296,7 +317,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         names = _check_feature_names_in(self, feature_names)
         labels = [str(label) for label in self.classes_]
-        return tree_text(self.tree_, Wording(names, labels, self.categories_, decimals))
+        return tree_text(self.tree_, names, labels, self.categories_, decimals)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -313,7 +334,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
     def _training_data(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[TrainingData, Sample]:
+    ) -> tuple[TrainingData, Examples]:
         """Check the parameters and the data, and set what only depends on them."""
         self._validate_params()
         checked, labels = validate_data(
@@ -325,19 +346,19 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         )
         self.classes_, codes = np.unique(labels, return_inverse=True)
         rows = np.flatnonzero(weights > 0)
-        examples = checked[rows]
-        self.categories_ = find_categories(examples, self.categorical_features)
+        kept = checked[rows]
+        self.categories_ = find_categories(kept, self.categorical_features)
         n_categories = [0 if v is None else v.size for v in self.categories_]
         data = TrainingData(
-            columns=np.ascontiguousarray(encode(examples, self.categories_).T),
-            classes=smallest_unsigned(codes[rows], self.classes_.size),
+            columns=np.ascontiguousarray(encode(kept, self.categories_).T),
+            classes=codes[rows].astype(np.min_scalar_type(self.classes_.size)),
             n_classes=self.classes_.size,
             n_categories=np.array(n_categories, dtype=np.intp),
             n_examples=float(weights.sum()),
         )
-        return data, Sample(np.arange(rows.size), weights[rows])
+        return data, Examples(np.arange(rows.size), weights[rows])
 
-    def _finish(self, root: Node, data: TrainingData) -> Self:
+    def _finish(self, root: C45Node, data: TrainingData) -> Self:
         """Collapse, prune and store a grown tree."""
         if self.collapse:
             collapse(root)
@@ -348,3 +369,53 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             pruning.prune(root)
         self.tree_ = compile_tree(root)
         return self
+
+
+def predict_grid(
+    X_train: Matrix,
+    y_train: Labels,
+    X_test: Matrix,
+    candidates: Sequence[Params],
+    *,
+    seed: int,
+) -> GridPredictions:
+    """Grow one tree; it answers every pre-pruning share."""
+    answer = GridAnswer(len(candidates), len(X_test))
+    for others, numbers in group_all_but(candidates, "min_error_share").items():
+        shares = [candidates[number]["min_error_share"] for number in numbers]
+        trees = C45Classifier(**dict(others)).fit_levels(X_train, y_train, shares)
+        for number, tree in zip(numbers, trees, strict=True):
+            answer.labels[number] = tree.predict(X_test)
+    return answer.finished()
+
+
+def _method(name: str, title: str, shares: tuple[float, ...]) -> Method:
+    fixed: dict[str, Any] = {} if shares else {"min_error_share": None}
+    return Method(
+        name=name,
+        title=title,
+        family="c45",
+        citation="J. R. Quinlan: C4.5: Programs for Machine Learning. Morgan Kaufmann,"
+        " 1993.",
+        build=lambda params, seed: C45Classifier(**params),
+        grid={"min_error_share": shares} if shares else {},
+        # A gap of 0, unlike the 1e-5 built into C4.5, lets small numbers be told apart.
+        defaults={
+            **fixed,
+            "confidence_factor": 0.25,
+            "min_samples_leaf": 2,
+            "value_gap": 0.0,
+            "categorical_features": None,
+        },
+        column="C4.5" if shares else None,
+        scale_invariant=True,
+        predict_grid=predict_grid,
+        predict_left_out=refit_left_out(predict_grid),
+        prefer=lambda params: (-(params["min_error_share"] or 0.0),),
+    )
+
+
+METHODS = (
+    _method("c45", "C4.5, pre-pruned", (0.05, 0.06, 0.07, 0.08, 0.09, 0.10)),
+    _method("c45-plain", "C4.5", ()),
+)

@@ -1,19 +1,20 @@
-"""The finished tree as flat arrays that predict many examples level by level."""
+"""The finished tree as flat arrays: predicting level by level, and its text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.methods.c45.criteria import (
+from drmbench.methods.c45_examples import (
     TOLERANCE,
     FloatArray,
     IntArray,
     majority_class,
 )
-from drmbench.methods.c45.node import Node, Split
+from drmbench.methods.c45_tree import C45Node
 
 LEAF = -1
 
@@ -105,41 +106,38 @@ class CompiledTree:
         """
         result = np.zeros((X.shape[0], self.counts.shape[1]))
         probabilities = self.probabilities(laplace)
-        way = _Way.from_root(X.shape[0])
+        n = X.shape[0]
+        way = _Way(np.arange(n), np.zeros(n, dtype=np.intp), np.ones(n))
         while way.row.size:
-            stops = self._stops(X, way)
+            attribute = self.attribute[way.node]
+            nominal = np.isnan(self.threshold[way.node])
+            stops = (attribute == LEAF) | (nominal & (X[way.row, attribute] < 0))
             weighted = way.weight[stops, None] * probabilities[way.node[stops]]
             np.add.at(result, way.row[stops], weighted)
             way = self._descend(X, way.only(~stops))
         return result
 
-    def _stops(self, X: FloatArray, way: _Way) -> NDArray[np.bool_]:
-        attribute = self.attribute[way.node]
-        nominal = np.isnan(self.threshold[way.node])
-        stops = (attribute == LEAF) | (nominal & (X[way.row, attribute] < 0))
-        return np.asarray(stops)
-
     def _descend(self, X: FloatArray, way: _Way) -> _Way:
+        """Go down one level: to one child, or to all where the value is unknown."""
         value = X[way.row, self.attribute[way.node]]
         unknown = np.isnan(value)
         known, value = way.only(~unknown), value[~unknown]
         threshold = self.threshold[known.node]
         branch = np.where(np.isnan(threshold), value, value > threshold)
         child = self.first_child[known.node] + branch.astype(np.intp)
-        return _Way.joined(
-            _Way(known.row, child, known.weight), self._spread(way.only(unknown))
-        )
-
-    def _spread(self, way: _Way) -> _Way:
-        """Send every example down all branches of its node."""
+        way = way.only(unknown)
         repeats = self.n_children[way.node]
-        position = np.arange(repeats.sum()) - np.repeat(
-            np.cumsum(repeats) - repeats, repeats
+        before = np.repeat(np.cumsum(repeats) - repeats, repeats)
+        children = np.repeat(self.first_child[way.node], repeats)
+        children += np.arange(repeats.sum()) - before
+        weight = np.repeat(way.weight, repeats) * self.share[children]
+        spread = _Way(np.repeat(way.row, repeats), children, weight)
+        spread = spread.only(spread.weight > 0.0)
+        return _Way(
+            np.concatenate([known.row, spread.row]),
+            np.concatenate([child, spread.node]),
+            np.concatenate([known.weight, spread.weight]),
         )
-        child = np.repeat(self.first_child[way.node], repeats) + position
-        weight = np.repeat(way.weight, repeats) * self.share[child]
-        spread = _Way(np.repeat(way.row, repeats), child, weight)
-        return spread.only(spread.weight > 0.0)
 
 
 @dataclass(frozen=True)
@@ -150,23 +148,11 @@ class _Way:
     node: IntArray
     weight: FloatArray
 
-    @classmethod
-    def from_root(cls, n_rows: int) -> _Way:
-        return cls(np.arange(n_rows), np.zeros(n_rows, dtype=np.intp), np.ones(n_rows))
-
-    @classmethod
-    def joined(cls, first: _Way, second: _Way) -> _Way:
-        return cls(
-            np.concatenate([first.row, second.row]),
-            np.concatenate([first.node, second.node]),
-            np.concatenate([first.weight, second.weight]),
-        )
-
     def only(self, chosen: NDArray[np.bool_]) -> _Way:
         return _Way(self.row[chosen], self.node[chosen], self.weight[chosen])
 
 
-def compile_tree(root: Node) -> CompiledTree:
+def compile_tree(root: C45Node) -> CompiledTree:
     """Turn a tree of nodes into arrays, forgetting its training examples."""
     nodes, parent, share = [root], [0], [1.0]
     first_child = []
@@ -176,24 +162,75 @@ def compile_tree(root: Node) -> CompiledTree:
         parent.extend(number for _ in node.children)
         share.extend(node.shares.tolist())
     counts = np.stack([node.counts for node in nodes])
-    splits = [node.split for node in nodes]
+    fallback = np.arange(len(nodes))
+    for number in np.flatnonzero(counts.sum(axis=1) <= TOLERANCE).tolist():
+        fallback[number] = fallback[parent[number]]  # parents come before children
+    attribute, threshold = np.full(len(nodes), LEAF), np.full(len(nodes), np.nan)
+    for number, node in enumerate(nodes):
+        if node.test is not None:
+            attribute[number] = node.test.attribute
+            if node.test.threshold is not None:
+                threshold[number] = node.test.threshold
     return CompiledTree(
-        attribute=np.array([LEAF if s is None else s.attribute for s in splits]),
-        threshold=np.array([_threshold(split) for split in splits]),
+        attribute=attribute,
+        threshold=threshold,
         first_child=np.array(first_child, dtype=np.intp),
         n_children=np.array([len(node.children) for node in nodes], dtype=np.intp),
         share=np.array(share),
         counts=counts,
-        fallback=_nearest_reached(counts.sum(axis=1) > TOLERANCE, parent),
+        fallback=fallback,
     )
 
 
-def _threshold(split: Split | None) -> float:
-    return np.nan if split is None or split.threshold is None else split.threshold
+def tree_text(
+    tree: CompiledTree,
+    features: Sequence[str],
+    classes: Sequence[str],
+    categories: Sequence[FloatArray | None],
+    decimals: int,
+) -> str:
+    """Write a tree in the layout C4.5 made familiar, one test per line.
 
+    A leaf ends its line with ``: class (examples/errors)``, both weights of training
+    examples rounded to two decimals, the errors left out when there are none.
 
-def _nearest_reached(reached: NDArray[np.bool_], parent: list[int]) -> IntArray:
-    fallback = np.arange(reached.size)
-    for node in np.flatnonzero(~reached):  # parents come before their children
-        fallback[node] = fallback[parent[node]]
-    return fallback
+    Parameters
+    ----------
+    tree : CompiledTree
+        The fitted tree.
+    features, classes : sequence of str
+        Names of the attributes and of the classes.
+    categories : sequence of arrays or None
+        The values of each nominal attribute; None for a numeric one.
+    decimals : int
+        Digits after the point of thresholds.
+    """
+
+    def conditions(node: int) -> list[str]:
+        """Return what leads to each child of a node."""
+        if tree.attribute[node] == LEAF:
+            return []
+        attribute = int(tree.attribute[node])
+        name, values = features[attribute], categories[attribute]
+        if values is not None:
+            return [f"{name} = {value:g}" for value in values]
+        threshold = round(float(tree.threshold[node]), decimals)
+        number = f"{threshold + 0.0:.{decimals}f}"  # a negative zero made positive
+        if decimals:
+            number = number.rstrip("0").rstrip(".")
+        return [f"{name} <= {number}", f"{name} > {number}"]
+
+    lines: list[str] = []
+    pending = [(0, 0, "")]
+    while pending:
+        node, depth, line = pending.pop()
+        if tree.attribute[node] == LEAF:
+            total, majority = float(tree.counts[node].sum()), tree.majority(node)
+            errors = total - float(tree.counts[node, majority])
+            shown = f"/{round(errors, 2)}" if errors > TOLERANCE else ""
+            line += f": {classes[majority]} ({round(total, 2)}{shown})"
+        lines.append(line)
+        first = int(tree.first_child[node])
+        for branch, condition in reversed(list(enumerate(conditions(node)))):
+            pending.append((first + branch, depth + 1, "|   " * depth + condition))
+    return "\n".join(lines if len(lines) == 1 else lines[1:])
