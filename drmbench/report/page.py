@@ -1,28 +1,181 @@
-"""The report page as a whole: head, table of contents and all sections."""
+"""The report page: what it shows, as plain data for its templates."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from drmbench import __version__
-from drmbench.report.markup import Html, joined, section, tag, void
-from drmbench.report.sections.group import Group, group_section
-from drmbench.report.sections.overview import ABOUT, overview
-from drmbench.report.sections.provenance import data_section, environment_section
-from drmbench.report.sections.reproduce import reproduce_section
-from drmbench.report.sections.verdicts import verdict_section
-from drmbench.report.table import ReportTable
+from drmbench.report import facts
+from drmbench.report.html import render
+from drmbench.report.protocol_words import (
+    metrics_words,
+    run_command,
+    selection_words,
+    split_words,
+    target_words,
+    times,
+)
+from drmbench.report.table import ReportTable, anchor
 from drmbench.run.results import Results
+from drmbench.words import MODES
 
 if TYPE_CHECKING:
     from drmbench.report.claims import Verdict
 
 TITLE = "The Discriminative Ridge Machine, reproduced"
+
+#: What a verdict can be, best first, and its mark for those who do not see colours.
+STATUSES = {
+    "reproduced": "✓",
+    "partly": "◐",
+    "not reproduced": "✗",
+    "not testable": "?",
+}
+
+
+@dataclass(frozen=True)
+class FigureMarkup:
+    """A figure that is ready for the page.
+
+    Attributes
+    ----------
+    svg : Markup
+        The drawing, with ids of its own.
+    title, caption : str
+        What it shows, in a few words and in full.
+    """
+
+    svg: Markup
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class ExperimentContent:
+    """What the page shows of one experiment besides tables of scores.
+
+    Attributes
+    ----------
+    results : Results
+        The experiment.
+    figures : sequence of FigureMarkup
+        Its figures.
+    remarks : sequence of str
+        Why figures are not there.
+    """
+
+    results: Results
+    figures: Sequence[FigureMarkup] = ()
+    remarks: Sequence[str] = ()
+
+    @property
+    def anchor(self) -> str:
+        """The id of its section."""
+        return anchor(f"experiment-{self.results.name}")
+
+    @property
+    def standing(self) -> str:
+        """How much of what was run, in a sentence."""
+        results, count = self.results, facts.count_cells(self.results)
+        return (
+            f"{target_words(results.experiment.reproduces)}:"
+            f" {times(len(results.datasets), 'data set')},"
+            f" {times(len(results.methods), 'method')},"
+            f" {count.done:,} of {count.expected:,} cells done."
+        )
+
+    @property
+    def substitutes(self) -> list[str]:
+        """For which data sets a relative stood in."""
+        return [
+            f"{name}: {entry['substitute']} stood in. {entry['note']}".rstrip()
+            for name, entry in self.results.datasets.items()
+            if entry.get("substitute")
+        ]
+
+    @property
+    def amiss(self) -> dict[str, ReportTable]:
+        """Tables of what is missing or failed, by heading; none that is empty."""
+        tables = {
+            "Missing data": facts.missing_table(self.results),
+            "Cells without a figure": facts.failures_table(self.results),
+        }
+        return {heading: table for heading, table in tables.items() if table.rows}
+
+    @property
+    def protocol(self) -> list[tuple[str, str]]:
+        """How it was run: terms and what is said of them."""
+        experiment = self.results.experiment
+        limit = experiment.timeout
+        return [
+            ("Split", split_words(experiment.split)),
+            ("Selection", selection_words(self.results)),
+            *(("Scaling", MODES[mode].description) for mode in self.results.modes),
+            ("Metrics", metrics_words(self.results)),
+            ("Seed", f"{experiment.seed}"),
+            ("Time limit of a cell", f"{limit:g} s" if limit else "none"),
+        ]
+
+    @property
+    def methods(self) -> ReportTable:
+        """Its methods and their grids."""
+        return facts.methods_table(self.results, f"{self.anchor}-methods")
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that make all its numbers, and those of a single table cell."""
+        first = next(iter(self.results.datasets)), next(iter(self.results.methods))
+        one_cell = ("--dataset", first[0], "--method", first[1])
+        return [run_command(self.results), run_command(self.results, *one_cell)]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Experiments that are shown together.
+
+    Attributes
+    ----------
+    id : str
+        What the ids of its tables begin with.
+    title : str
+        Its heading where there are several experiments.
+    experiments : sequence of ExperimentContent
+        What is shown of each.
+    tables, more_tables : sequence of ReportTable
+        Tables that are shown at once, and that are shown on demand.
+    """
+
+    id: str
+    title: str
+    experiments: Sequence[ExperimentContent]
+    tables: Sequence[ReportTable] = ()
+    more_tables: Sequence[ReportTable] = ()
+
+    @property
+    def anchor(self) -> str:
+        """The id of its section."""
+        if len(self.experiments) == 1:
+            return self.experiments[0].anchor
+        return anchor(f"group-{self.id}")
+
+    @property
+    def names(self) -> str:
+        """The names of its experiments."""
+        return ", ".join(content.results.name for content in self.experiments)
+
+    @property
+    def label(self) -> str:
+        """What the table of contents calls it."""
+        target = self.experiments[0].results.experiment.reproduces
+        return f"{self.names} ({target_words(target)})" if target else self.names
 
 
 @dataclass(frozen=True)
@@ -55,89 +208,65 @@ class Content:
 
 def page(content: Content) -> str:
     """Return the page: one HTML file that needs no other and asks no network."""
-    style, script = _asset("report.css"), _asset("report.js")
-    body = (
-        tag("a", "Skip to the content", href="#content", class_="skip"),
-        tag("header", tag("h1", TITLE), tag("p", ABOUT)),
-        _contents(content),
-        tag("main", _sections(content), id="content", tabindex="-1"),
-        tag("footer", tag("p", _made_by(content))),
-        tag("script", Html(script)),
-    )
-    whole = tag("html", _head(style, script), tag("body", joined(body)), lang="en")
-    return f"<!doctype html>\n{whole}\n"
-
-
-def _made_by(content: Content) -> str:
-    drawn = f" Figures drawn with {content.drawn_with}." if content.drawn_with else ""
-    return f"Made by drmbench {__version__}.{drawn}"
-
-
-def _head(style: str, script: str) -> Html:
-    metas = (
-        {"charset": "utf-8"},
-        {"http_equiv": "Content-Security-Policy", "content": _policy(script)},
-        {"name": "viewport", "content": "width=device-width, initial-scale=1"},
-        {"name": "color-scheme", "content": "light dark"},
-    )
-    title = tag("title", f"{TITLE} (drmbench)")
-    return tag(
-        "head", *(void("meta", **m) for m in metas), title, tag("style", Html(style))
-    )
-
-
-def _policy(script: str) -> str:
-    """Return a policy that allows this very script, inline styles, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
-        " img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _asset(name: str) -> str:
-    return files("drmbench.report").joinpath("assets", name).read_text("utf-8")
-
-
-def _sections(content: Content) -> Html:
     results = content.results
-    return joined(
-        [
-            overview(results, content.verdicts),
-            verdict_section(content.verdicts),
-            section(
-                "experiments", 2, "Experiments", *map(group_section, content.groups)
-            ),
-            reproduce_section(results),
-            environment_section(results),
-            data_section(results, content.dataset_tables),
-        ]
+    assets = files("drmbench.report").joinpath("assets")
+    style, script = (
+        assets.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
+    )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    status_counts = Counter[str](verdict.status for verdict in content.verdicts)
+    return render(
+        "page.html.j2",
+        title=TITLE,
+        version=__version__,
+        style=Markup(style),
+        script=Markup(script),
+        script_digest=digest,
+        content=content,
+        statuses={s: (mark, status_counts[s]) for s, mark in STATUSES.items()},
+        verdict_sentence=_verdict_sentence(status_counts),
+        run_sentence=_run_sentence(results),
+        commands=_commands(content),
+        run_table=facts.run_table(results),
+        protocol_table=facts.protocol_table(results),
+        environment=[facts.machines_table(results), facts.packages_table(results)],
+        data=[facts.datasets_table(results), facts.files_table(results)],
     )
 
 
-def _contents(content: Content) -> Html:
-    links = {
-        "summary": "Summary",
-        "run": "What was run",
-        "protocol": "How it was run",
-        "claims": "The paper's claims",
-        "experiments": "Experiments",
-        "reproduce": "How to reproduce",
-        "environment": "Environment",
-        "data": "Data",
-    }
-    inner = {group.anchor: group.label for group in content.groups}
-    items = (
-        tag("li", _link(to, text), _link_list(inner) if to == "experiments" else "")
-        for to, text in links.items()
+def _verdict_sentence(counts: Counter[str]) -> str:
+    if not counts:
+        return "No claim of the paper was judged."
+    good, half, bad, unknown = (counts[status] for status in STATUSES)
+    return (
+        f"Of {times(counts.total(), 'claim')} of the paper, {good} came out as printed,"
+        f" {half} in part and {bad} not; {unknown} could not be tested with these"
+        " results."
     )
-    contents = tag("details", tag("summary", "Contents"), tag("ol", *items), open=True)
-    return tag("nav", contents, aria_label="Contents")
 
 
-def _link_list(links: Mapping[str, str]) -> Html:
-    return tag("ul", *(tag("li", _link(to, text)) for to, text in links.items()))
+def _run_sentence(results: Mapping[str, Results]) -> str:
+    datasets = {name for found in results.values() for name in found.datasets}
+    methods = {label for found in results.values() for label in found.methods}
+    counts = [facts.count_cells(found) for found in results.values()]
+    done, expected, failed = (
+        sum(getattr(count, name) for count in counts)
+        for name in ("done", "expected", "without_figure")
+    )
+    return (
+        f"{times(len(results), 'experiment')}, {times(len(datasets), 'data set')},"
+        f" {times(len(methods), 'method')}: {done:,} of {expected:,} cells are done"
+        " (a cell is a method on one split of a data set in one scaling mode);"
+        f" {failed:,} of them gave no figure, because the method failed, ran out of"
+        " time or does not apply, and are listed with their reasons."
+    )
 
 
-def _link(to: str, text: str) -> Html:
-    return tag("a", text, href=f"#{to}")
+def _commands(content: Content) -> list[str]:
+    """Return what makes every number, then the page, then a single table cell."""
+    experiments = [part for group in content.groups for part in group.experiments]
+    return [
+        *(part.commands[0] for part in experiments),
+        "drmbench report --results results/runs",
+        *(part.commands[1] for part in experiments[:1]),
+    ]

@@ -16,12 +16,10 @@ from result_files import make_results
 from sample_results import DEVIATION, FAILURE, MISSING
 
 from drmbench.report import figures
-from drmbench.report.page import Content, page
+from drmbench.report.facts import CellCount, count_cells
+from drmbench.report.page import Content, ExperimentContent, Group, page
+from drmbench.report.protocol_words import run_command, split_words
 from drmbench.report.report import gather
-from drmbench.report.sections.experiment import ExperimentContent
-from drmbench.report.sections.group import Group
-from drmbench.report.sections.progress import Progress, progress
-from drmbench.report.sections.words import run_command, split_words
 from drmbench.report.svg import inline_svg
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import load_results
@@ -212,7 +210,7 @@ def test_verdicts_are_counted_and_marked(results):
 
 def test_cells_are_counted_once_whatever_the_number_of_scalings(results):
     # 4 sets (1 missing) x 6 methods x 2 modes x 5 splits; 3 splits of 2 modes not run.
-    assert progress(results["gene"]) == Progress(
+    assert count_cells(results["gene"]) == CellCount(
         done=3 * 6 * 2 * 5 - 3 * 2,
         expected=4 * 6 * 2 * 5,
         failed=10,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
-from drmbench.report.sections.words import split_words, times
+from drmbench.report.protocol_words import split_words, times
 from drmbench.run.results import Results
 
 #: More names than these are counted, not listed.

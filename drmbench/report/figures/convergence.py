@@ -44,7 +44,7 @@ from drmbench.report.figures.style import (
     new_figure,
     unique_handles,
 )
-from drmbench.report.sections.words import times
+from drmbench.report.protocol_words import times
 from drmbench.run.results import Results
 
 #: The penalty at which the paper shows the objective.

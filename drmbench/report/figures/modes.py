@@ -31,7 +31,7 @@ from drmbench.report.figures.style import (
     family_look,
     new_figure,
 )
-from drmbench.report.sections.words import times
+from drmbench.report.protocol_words import times
 from drmbench.run.results import Results
 
 #: Where dots are across a row, by turns, so that equal ones can be seen.

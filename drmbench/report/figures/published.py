@@ -34,7 +34,7 @@ from drmbench.report.figures.style import (
     family_look,
     grid_of_panels,
 )
-from drmbench.report.sections.words import target_words
+from drmbench.report.protocol_words import target_words
 from drmbench.run.results import Results, Summary
 
 #: How a family's first, second and third column are filled.

@@ -35,7 +35,7 @@ from drmbench.report.figures.style import (
     log_ticks,
     unique_handles,
 )
-from drmbench.report.sections.words import times
+from drmbench.report.protocol_words import times
 from drmbench.run.results import Results
 
 _COLUMNS = ["n_train", "seconds_example"]
