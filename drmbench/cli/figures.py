@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from drmbench.cli.output import examples
+from drmbench.cli.output import chosen_formats, examples
 
 EPILOGUE = examples(
     "drmbench figures",
     "drmbench figures timing convergence",
-    "drmbench figures --results results/runs --out elsewhere",
+    "drmbench figures --results results/runs --out elsewhere --format svg,pdf",
 )
 
 
@@ -24,16 +24,22 @@ def figures(
         ),
     ] = None,
     results: Annotated[
-        Path, typer.Option(help="Folder with a folder of results an experiment.")
+        Path, typer.Option(help="Folder with one folder of results per experiment.")
     ] = Path("results/reference"),
     out: Annotated[
         Path, typer.Option(help="Folder whose folder `figures` is written.")
     ] = Path("results"),
+    formats: Annotated[
+        str,
+        typer.Option("--format", help="svg, pdf or png; several with commas; or all."),
+    ] = "svg",
 ) -> None:
-    """Draw stored results as SVG, PDF and PNG, with captions in figures/README.md."""
-    from drmbench.report.figures import write_figures
+    """Draw stored results as SVG, PDF or PNG, with captions in figures/README.md."""
+    from drmbench.report.figures import FORMATS, write_figures
 
-    for path in write_figures(results, experiments or [], out, say=_say):
+    chosen = chosen_formats(formats, FORMATS)
+    names = experiments or []
+    for path in write_figures(results, names, out, formats=chosen, say=_say):
         typer.echo(str(path))
 
 

@@ -9,22 +9,20 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.figures.captions import (
+from drmbench.report.figures.drawing import (
+    Drawing,
+    NothingToDrawError,
+    beta_sweeps,
     caption,
+    experiment_scores,
+    fair_mode,
+    left_out,
     listed,
     missing_sentence,
     protocol_sentence,
     sizes_sentence,
     stand_in_sentence,
 )
-from drmbench.report.figures.classified import (
-    comparison_of,
-    fair_mode,
-    fixed_beta,
-    left_out,
-    metric_words,
-)
-from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.style import (
     BLACK,
     DOUBLE,
@@ -43,6 +41,7 @@ from drmbench.report.statistics import (
     mean_ranks,
 )
 from drmbench.run.results import Results
+from drmbench.words import metric_words
 
 #: Ranks over fewer data sets than these say nothing.
 _FEWEST = 3
@@ -76,7 +75,7 @@ class Standing:
 
 
 def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
-    """Draw the mean ranks, a panel a mode, with bars over what cannot be told apart.
+    """Draw the mean ranks, one panel per mode; bars join what cannot be told apart.
 
     The methods that compete are those that the tables rank.
 
@@ -92,8 +91,10 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     NothingToDrawError
         If fewer than three data sets, or two methods, have complete results.
     """
-    compared = [comparison_of(results, m, others.values()) for m in _modes(results)]
-    standings = [s for comparison in compared if (s := _standing(comparison))]
+    fair = fair_mode(results)
+    modes = (fair, *(mode for mode in results.modes if mode != fair))
+    compared = [experiment_scores(results, mode, others.values()) for mode in modes]
+    standings = [s for scores in compared if (s := _standing(scores))]
     if not standings:
         raise NothingToDrawError(
             f"{results.name}: mean ranks need two methods with complete results on"
@@ -114,36 +115,23 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     )
 
 
-def _modes(results: Results) -> list[ScalingMode]:
-    fair = fair_mode(results)
-    return [fair, *(mode for mode in results.modes if mode != fair)]
-
-
-def _standing(comparison: Scores) -> Standing | None:
-    scores, families = comparison.ranked_scores(), _families(comparison)
-    free = [name for name in scores if name in families and fixed_beta(name) is None]
-    part = complete_part(scores[free])
+def _standing(scores: Scores) -> Standing | None:
+    parts = (*scores.source.lenders, *scores.source.results)
+    swept = {x for r in parts for s in beta_sweeps(r).values() for x in s.values()}
+    methods = {label: entry for r in parts for label, entry in r.methods.items()}
+    families = {
+        column.heading: base_family(methods[column.labels[0]]["family"])
+        for column in scores.ranked
+        if column.labels
+        and column.labels[0] in methods
+        and column.labels[0] not in swept
+    }
+    part = complete_part(scores.ranked_scores()[list(families)])
     n, k = part.means.shape
     if n < _FEWEST or k < 2:
         return None
     ranks = mean_ranks(part.means).sort_values(kind="stable")
-    cd = critical_difference(k, n)
-    return Standing(comparison.mode, part, ranks, cd, families)
-
-
-def _families(comparison: Scores) -> dict[str, str]:
-    """Return the family of each method that was run, by its name in the tables."""
-    source = comparison.source
-    methods = {
-        label: entry
-        for results in (*source.lenders, *source.results)
-        for label, entry in results.methods.items()
-    }
-    return {
-        column.heading: base_family(methods[column.labels[0]]["family"])
-        for column in comparison.columns
-        if column.labels and column.labels[0] in methods
-    }
+    return Standing(scores.mode, part, ranks, critical_difference(k, n), families)
 
 
 def _levels(
@@ -223,32 +211,21 @@ def _draw_name(
     )
 
 
-def _caption(
-    results: Results, comparison: Scores, standings: Sequence[Standing]
-) -> str:
+def _caption(results: Results, scores: Scores, standings: Sequence[Standing]) -> str:
     headings = set(standings[0].part.means.index)
-    shown = [row.dataset for row in comparison.rows if row.heading in headings]
+    shown = [row.dataset for row in scores.rows if row.heading in headings]
+    lenders = [found.name for found in scores.source.lenders]
+    lent = f"{listed(scores.lent)}: of the experiment {listed(lenders)}, selected as"
     return caption(
-        f"Mean ranks by {metric_words(comparison.metric)}, 1 being the best. Bars join"
+        f"Mean ranks by {metric_words(scores.metric)}, 1 being the best. Bars join"
         " methods whose mean ranks differ by less than Nemenyi's critical difference"
         " (CD) at the 5% level. Friedman's test (Iman and Davenport):"
         f" {'; '.join(map(_test_words, standings))}.",
         sizes_sentence(results, shown),
         protocol_sentence(results, *(standing.mode for standing in standings)),
         stand_in_sentence(results, shown),
-        _lent(comparison),
+        f"{lent} there." if scores.lent else "",
         missing_sentence(_gaps(standings)),
-    )
-
-
-def _lent(comparison: Scores) -> str:
-    """Say which methods another experiment has, and which."""
-    if not comparison.lent:
-        return ""
-    names = [found.name for found in comparison.source.lenders]
-    return (
-        f"{listed(comparison.lent)}: of the experiment {listed(names)}, selected as"
-        " there."
     )
 
 

@@ -8,23 +8,21 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.figures.captions import (
+from drmbench.report.figures.drawing import (
+    Drawing,
+    NothingToDrawError,
     caption,
+    competing_methods,
+    fair_mode,
+    left_out,
     machine_sentence,
+    method_names,
+    metric_label,
     missing_sentence,
     protocol_sentence,
     sizes_sentence,
     stand_in_sentence,
 )
-from drmbench.report.figures.classified import (
-    fair_mode,
-    free_methods,
-    left_out,
-    method_names,
-    metric_label,
-    metric_words,
-)
-from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.labels import label_points
 from drmbench.report.figures.style import (
     DOUBLE,
@@ -36,6 +34,7 @@ from drmbench.report.figures.style import (
 )
 from drmbench.report.statistics import complete_part
 from drmbench.run.results import Results
+from drmbench.words import metric_words
 
 _SECONDS = ["seconds_select", "seconds_fit", "seconds_predict"]
 #: More methods than these need two columns for their labels.
@@ -51,7 +50,7 @@ def draw_tradeoff(results: Results) -> Drawing:
         If fewer than two methods have results and times on the same data sets.
     """
     mode = fair_mode(results)
-    part = complete_part(results.means(mode=mode)[free_methods(results)])
+    part = complete_part(results.means(mode=mode)[competing_methods(results)])
     points = _points(results, part.means, mode)
     if len(points) < 2:
         raise NothingToDrawError(
