@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -200,10 +200,58 @@ class Content:
     drawn_with: str = ""
 
     @property
+    def experiments(self) -> list[ExperimentContent]:
+        """The experiments of all groups."""
+        return [part for group in self.groups for part in group.experiments]
+
+    @property
     def results(self) -> dict[str, Results]:
         """All experiments by name, in the order of the page."""
-        found = [part.results for group in self.groups for part in group.experiments]
-        return {results.name: results for results in found}
+        return {part.results.name: part.results for part in self.experiments}
+
+    @property
+    def statuses(self) -> dict[str, tuple[str, int]]:
+        """What a verdict can be: its mark, and how many verdicts are that."""
+        counts = Counter(verdict.status for verdict in self.verdicts)
+        return {status: (mark, counts[status]) for status, mark in STATUSES.items()}
+
+    @property
+    def verdict_sentence(self) -> str:
+        """How many of the paper's claims came out how."""
+        if not self.verdicts:
+            return "No claim of the paper was judged."
+        good, half, bad, unknown = (count for _, count in self.statuses.values())
+        return (
+            f"Of {times(len(self.verdicts), 'claim')} of the paper, {good} came out as"
+            f" printed, {half} in part and {bad} not; {unknown} could not be tested"
+            " with these results."
+        )
+
+    @property
+    def run_sentence(self) -> str:
+        """How much was run and how much of it failed."""
+        results = self.results.values()
+        datasets = {name for found in results for name in found.datasets}
+        methods = {label for found in results for label in found.methods}
+        counts = [facts.count_cells(found) for found in results]
+        return (
+            f"{times(len(results), 'experiment')}, {times(len(datasets), 'data set')},"
+            f" {times(len(methods), 'method')}: {sum(c.done for c in counts):,} of"
+            f" {sum(c.expected for c in counts):,} cells are done (a cell is a method"
+            " on one split of a data set in one scaling mode);"
+            f" {sum(c.without_figure for c in counts):,} of them gave no figure,"
+            " because the method failed, ran out of time or does not apply, and are"
+            " listed with their reasons."
+        )
+
+    @property
+    def commands(self) -> list[str]:
+        """What makes every number, then the page, then those of one table cell."""
+        return [
+            *(part.commands[0] for part in self.experiments),
+            "drmbench report --results results/runs",
+            *(part.commands[1] for part in self.experiments[:1]),
+        ]
 
 
 def page(content: Content) -> str:
@@ -214,7 +262,6 @@ def page(content: Content) -> str:
         assets.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
     )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    status_counts = Counter[str](verdict.status for verdict in content.verdicts)
     return render(
         "page.html.j2",
         title=TITLE,
@@ -223,50 +270,8 @@ def page(content: Content) -> str:
         script=Markup(script),
         script_digest=digest,
         content=content,
-        statuses={s: (mark, status_counts[s]) for s, mark in STATUSES.items()},
-        verdict_sentence=_verdict_sentence(status_counts),
-        run_sentence=_run_sentence(results),
-        commands=_commands(content),
         run_table=facts.run_table(results),
         protocol_table=facts.protocol_table(results),
         environment=[facts.machines_table(results), facts.packages_table(results)],
         data=[facts.datasets_table(results), facts.files_table(results)],
     )
-
-
-def _verdict_sentence(counts: Counter[str]) -> str:
-    if not counts:
-        return "No claim of the paper was judged."
-    good, half, bad, unknown = (counts[status] for status in STATUSES)
-    return (
-        f"Of {times(counts.total(), 'claim')} of the paper, {good} came out as printed,"
-        f" {half} in part and {bad} not; {unknown} could not be tested with these"
-        " results."
-    )
-
-
-def _run_sentence(results: Mapping[str, Results]) -> str:
-    datasets = {name for found in results.values() for name in found.datasets}
-    methods = {label for found in results.values() for label in found.methods}
-    counts = [facts.count_cells(found) for found in results.values()]
-    done, expected, failed = (
-        sum(getattr(count, name) for count in counts)
-        for name in ("done", "expected", "without_figure")
-    )
-    return (
-        f"{times(len(results), 'experiment')}, {times(len(datasets), 'data set')},"
-        f" {times(len(methods), 'method')}: {done:,} of {expected:,} cells are done"
-        " (a cell is a method on one split of a data set in one scaling mode);"
-        f" {failed:,} of them gave no figure, because the method failed, ran out of"
-        " time or does not apply, and are listed with their reasons."
-    )
-
-
-def _commands(content: Content) -> list[str]:
-    """Return what makes every number, then the page, then a single table cell."""
-    experiments = [part for group in content.groups for part in group.experiments]
-    return [
-        *(part.commands[0] for part in experiments),
-        "drmbench report --results results/runs",
-        *(part.commands[1] for part in experiments[:1]),
-    ]

@@ -12,15 +12,11 @@ from drmbench.report.figures.drawing import (
     Drawing,
     NothingToDrawError,
     beta_sweeps,
-    caption,
     dataset_name,
+    experiment_caption,
     fair_mode,
     metric_label,
-    missing_sentence,
     paper_figure,
-    protocol_sentence,
-    sizes_sentence,
-    stand_in_sentence,
 )
 from drmbench.report.figures.style import (
     DOUBLE,
@@ -84,10 +80,12 @@ def draw_selected(results: Results) -> Drawing:
     return Drawing(
         f"{results.name}_selected",
         f"DRM against KRR, all parameters selected{paper_figure(results, 4)}",
-        caption(
+        _caption(
+            results,
             f"{metric_label(results.metric)} of the DRM and of kernel ridge regression,"
             " all parameters selected: mean and ± 1 standard deviation over splits.",
-            _facts(results, datasets, labels),
+            datasets,
+            labels,
         ),
         figure,
     )
@@ -170,11 +168,13 @@ def draw_fixed(results: Results, kernel: str) -> Drawing:
     return Drawing(
         f"{results.name}_fixed_beta_{kernel}",
         f"DRM against KRR with β fixed, {KERNELS[kernel]}{paper_figure(results, 5)}",
-        caption(
+        _caption(
+            results,
             f"{metric_label(results.metric)} of the DRM and of kernel ridge regression"
             " against β, which is fixed; all other parameters selected;"
             f" {KERNELS[kernel]}, mean over the splits.",
-            _facts(results, datasets, labels),
+            datasets,
+            labels,
         ),
         figure,
     )
@@ -186,20 +186,14 @@ def _draw_curve(
     """Draw a model's means; the line has a gap where one is not complete."""
     look, mode = family_look(model), fair_mode(results)
     cells = [results.summary(dataset, label, mode=mode) for label in curve.values()]
-    panel.plot(
-        list(curve),
-        [cell.mean if cell.complete else math.nan for cell in cells],
-        look.line,
-        color=look.colour,
-        marker=look.marker,
-        ms=3,
-        mfc=look.colour if model == "drm" else "white",
-        label=look.name,
-    )
+    means = [cell.mean if cell.complete else math.nan for cell in cells]
+    fill = look.colour if model == "drm" else "white"
+    look.plot(panel, list(curve), means, ms=3, mfc=fill)
 
 
-def _facts(results: Results, datasets: Sequence[str], labels: Sequence[str]) -> str:
-    """Say of how much the figure is, under which rules, and what is missing."""
+def _caption(
+    results: Results, shown: str, datasets: Sequence[str], labels: Sequence[str]
+) -> str:
     mode = fair_mode(results)
     missing = [
         f"{name} ({entry.get('missing') or 'no complete results'})"
@@ -211,9 +205,6 @@ def _facts(results: Results, datasets: Sequence[str], labels: Sequence[str]) -> 
             part = f"{cell.done} of {cell.expected} splits"
             why = "failed" if cell.done == cell.expected else part
             missing.append(f"{cell.method} on {cell.dataset} ({why})")
-    return caption(
-        sizes_sentence(results, datasets),
-        protocol_sentence(results, mode),
-        stand_in_sentence(results, datasets),
-        missing_sentence(missing),
+    return experiment_caption(
+        results, shown, datasets=datasets, modes=[mode], missing=missing
     )

@@ -153,6 +153,51 @@ def caption(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+def experiment_caption(
+    results: Results,
+    shown: str,
+    *more: str,
+    datasets: Sequence[str],
+    modes: Sequence[ScalingMode],
+    missing: Sequence[str],
+) -> str:
+    """Return the caption of a figure of classification.
+
+    Parameters
+    ----------
+    results : Results
+        The experiment.
+    shown : str
+        What the figure shows.
+    *more : str
+        Sentences after those on sizes and protocol.
+    datasets : sequence of str
+        The data sets that are shown.
+    modes : sequence of {"honest", "paper", "none", "maxabs"}
+        The scaling modes that are.
+    missing : sequence of str
+        What is not shown, with the reasons.
+    """
+    entries = [results.datasets[name] for name in datasets]
+    splits = [int(entry["splits"]) for entry in entries]
+    protocols = []
+    for mode in modes:
+        others = list(results.selection_overrides(mode))
+        exceptions = f" (otherwise for {listed(others)})" if others else ""
+        selection = f"parameters selected by {results.selection(mode)}{exceptions}"
+        protocols.append(f"{MODES[mode].caption}, {selection}")
+    return caption(
+        shown,
+        f"{times(len(datasets), 'data set')} (n ="
+        f" {range_words(entry['n'] for entry in entries)} samples),"
+        f" {range_words(splits)} {'split' if max(splits) == 1 else 'splits'} each.",
+        f"Protocol: {split_words(results.experiment.split)}; {'; '.join(protocols)}.",
+        *more,
+        stand_in_sentence(results, datasets),
+        missing_sentence(missing),
+    )
+
+
 def paper_figure(results: Results, number: int) -> str:
     """Return which figure of the paper a title belongs to, if it belongs to one."""
     of_paper = str(results.experiment.reproduces).startswith("figure")
@@ -170,28 +215,6 @@ def range_words(counts: Iterable[float]) -> str:
     values = sorted(map(int, counts))
     low, high = values[0], values[-1]
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def sizes_sentence(results: Results, datasets: Sequence[str]) -> str:
-    """Say how many data sets are shown, how large they are, and how many splits."""
-    entries = [results.datasets[name] for name in datasets]
-    splits = [int(entry["splits"]) for entry in entries]
-    return (
-        f"{times(len(datasets), 'data set')} (n ="
-        f" {range_words(entry['n'] for entry in entries)} samples),"
-        f" {range_words(splits)} {'split' if max(splits) == 1 else 'splits'} each."
-    )
-
-
-def protocol_sentence(results: Results, *modes: ScalingMode) -> str:
-    """Say how data were split and scaled and parameters selected."""
-    said = []
-    for mode in modes:
-        others = list(results.selection_overrides(mode))
-        exceptions = f" (otherwise for {listed(others)})" if others else ""
-        selection = f"parameters selected by {results.selection(mode)}{exceptions}"
-        said.append(f"{MODES[mode].caption}, {selection}")
-    return f"Protocol: {split_words(results.experiment.split)}; {'; '.join(said)}."
 
 
 def machine_sentence(results: Results) -> str:

@@ -44,7 +44,7 @@ def label_points(
     points : sequence of (float, float)
         In the panel's coordinates.
     names : list of str
-        One a point.
+        One per point.
     """
     figure.draw_without_rendering()  # the layout decides where the panel is
     scale = figure.dpi / 72
@@ -52,22 +52,19 @@ def label_points(
     inside = np.array(panel.get_window_extent().extents) / scale
     sizes = [_text_size(figure, panel, name) / scale for name in names]
     taken = np.hstack([at - _MARKER, at + _MARKER])
-    for number in _most_crowded_first(at):
+    gaps = np.sort(np.linalg.norm(at[:, None] - at, axis=2), axis=1)
+    for number in np.argsort(gaps[:, :3].sum(axis=1)).tolist():  # most crowded first
         centres = _centres(sizes[number])
         boxes = _boxes(at[number] + centres, sizes[number])
         others = np.delete(taken, number, axis=0)
-        cost = _overlap(boxes, others) + _outside(boxes, inside)
+        area = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
+        cost = _overlap(boxes, others) + (area - _overlap(boxes, inside[None]))
         cost += _way_cost(at[number], centres, others)
         best = int(np.argmin(cost))
         far = _DISTANCES[best // len(_ANGLES)] >= _LEADER_FROM
         line = at[number] + _way(centres[best]) if far else np.empty((0, 2))
         taken = np.vstack([taken, boxes[best], _boxes(line, _LINE)])
         _write(panel, names[number], points[number], centres[best], far)
-
-
-def _most_crowded_first(at: Array) -> list[int]:
-    gaps = np.linalg.norm(at[:, None] - at, axis=2)
-    return [int(i) for i in np.argsort(np.sort(gaps, axis=1)[:, :3].sum(axis=1))]
 
 
 def _text_size(figure: Figure, panel: Axes, name: str) -> Array:
@@ -95,12 +92,6 @@ def _overlap(boxes: Array, taken: Array) -> Array:
     low = np.maximum(boxes[:, None, :2], taken[:, :2])
     high = np.minimum(boxes[:, None, 2:], taken[:, 2:])
     return np.asarray(np.clip(high - low, 0, None).prod(axis=2).sum(axis=1))
-
-
-def _outside(boxes: Array, inside: Array) -> Array:
-    """Return the area of each box that is not inside."""
-    area = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
-    return np.asarray(area - _overlap(boxes, inside[None]))
 
 
 def _way(centre: Array) -> Array:

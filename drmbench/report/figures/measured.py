@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -124,7 +124,7 @@ def draw_objective(results: Results) -> Drawing:
         len(datasets), columns=3, height=1.75, sharex=True, sharey=True
     )
     for panel, dataset in zip(panels, datasets, strict=True):
-        _draw_gaps(panel, results, _traces(results, rows, dataset))
+        _draw_gaps(panel, results, rows, dataset)
         panel.set_title(dataset_name(results, dataset))
     panels[0].xaxis.set_major_locator(MaxNLocator(5, integer=True))
     figure.supxlabel("iteration", fontsize=8)
@@ -147,9 +147,7 @@ def draw_objective(results: Results) -> Drawing:
     )
 
 
-def _traces(
-    results: Results, rows: pd.DataFrame, dataset: str
-) -> dict[str, NDArray[np.float64]]:
+def _draw_gaps(panel: Axes, results: Results, rows: pd.DataFrame, dataset: str) -> None:
     traces = {}
     for label, series in _series(results, rows, dataset, "beta"):
         text = series["trace"].iloc[0]
@@ -162,24 +160,12 @@ def _traces(
             ) from error
         if trace.ndim == 1 and len(trace):
             traces[label] = trace
-    return traces
-
-
-def _draw_gaps(
-    panel: Axes, results: Results, traces: Mapping[str, NDArray[np.float64]]
-) -> None:
     lowest = min(float(trace.min()) for trace in traces.values())
     for label, trace in traces.items():
         look = _solver_look(results, label)
         gap = (trace - lowest) / (abs(lowest) or 1.0)
-        panel.plot(
-            np.where(gap > ROUNDING, gap, np.nan),
-            look.line,
-            color=look.colour,
-            marker=look.marker,
-            markevery=max(1, len(gap) // 8),
-            label=look.name,
-        )
+        shown = np.where(gap > ROUNDING, gap, np.nan)
+        look.plot(panel, shown, markevery=max(1, len(gap) // 8))
     panel.set_yscale("log")
 
 
@@ -320,7 +306,7 @@ def _plot_series(
         lower = np.maximum(middle - room, BAND_ENDS * middle)
         colour, marker = look.colour, look.marker
         panel.fill_between(at, lower, middle + room, color=colour, alpha=_BAND, lw=0)
-        panel.plot(at, middle, look.line, color=colour, marker=marker, label=look.name)
+        look.plot(panel, at, middle)
         if x == "beta":
             hollow = series["converged"].to_numpy() < 1
             panel.plot(at[hollow], middle[hollow], marker, mec=colour, mfc="white")

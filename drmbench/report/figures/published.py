@@ -16,15 +16,11 @@ from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.figures.drawing import (
     Drawing,
     NothingToDrawError,
-    caption,
     competing_methods,
+    experiment_caption,
     experiment_scores,
     method_names,
     metric_label,
-    missing_sentence,
-    protocol_sentence,
-    sizes_sentence,
-    stand_in_sentence,
 )
 from drmbench.report.figures.style import (
     BLACK,
@@ -191,15 +187,16 @@ def _published_caption(
             why = entry.get("missing") or "no complete results or not in the table"
             relative = entry.get("substitute")
             missing.append(f"{name} ({f'{relative} stands in' if relative else why})")
-    return caption(
+    return experiment_caption(
+        results,
         f"Ours against the paper's ({what}), a panel a family of methods; on the line"
         " both are equal, above it ours is higher. Bars: ± 1 standard deviation over"
-        " the splits, where there is one.",
-        f"{len(cells)} published cells; {near} within 0.005 of ours; mean difference"
+        " the splits, where there is one."
+        f" {len(cells)} published cells; {near} within 0.005 of ours; mean difference"
         f" {sum(differences) / len(differences):+.4f}.",
-        sizes_sentence(results, datasets),
-        protocol_sentence(results, mode),
-        missing_sentence(missing),
+        datasets=datasets,
+        modes=[mode],
+        missing=missing,
     )
 
 
@@ -269,13 +266,13 @@ def _modes_caption(
     missing = [name for name in map(str, both.index) if name not in datasets]
     if gaps:
         missing.append(f"{times(gaps, 'cell')} without complete results in both modes")
-    return caption(
+    return experiment_caption(
+        results,
         f"{metric_label(results.metric)} in paper mode minus that in honest mode: a dot"
         " a data set, the bar from the lower to the upper quartile, its tick the"
-        " median. To the right of zero the paper's protocol shows a higher figure.",
-        f"Mean over all dots {both.stack().mean():+.4f}.",
-        sizes_sentence(results, datasets),
-        protocol_sentence(results, "paper", "honest"),
-        stand_in_sentence(results, datasets),
-        missing_sentence(missing),
+        " median. To the right of zero the paper's protocol shows a higher figure."
+        f" Mean over all dots {both.stack().mean():+.4f}.",
+        datasets=datasets,
+        modes=["paper", "honest"],
+        missing=missing,
     )
