@@ -212,7 +212,7 @@ class Content:
     @property
     def statuses(self) -> dict[str, tuple[str, int]]:
         """What a verdict can be: its mark, and how many verdicts are that."""
-        counts = Counter(verdict.status for verdict in self.verdicts)
+        counts = Counter[str](verdict.status for verdict in self.verdicts)
         return {status: (mark, counts[status]) for status, mark in STATUSES.items()}
 
     @property

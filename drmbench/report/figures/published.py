@@ -72,14 +72,14 @@ def draw_published(results: Results) -> Drawing:
         raise NothingToDrawError(
             f"{results.name}: no published cell has a complete figure of ours"
         )
-    columns_of_all = [cells for f in families.values() for cells in f.values()]
-    cells = [cell for column in columns_of_all for cell in column]
+    columns = [column for family in families.values() for column in family.values()]
+    cells = [cell for column in columns for cell in column]
     figure, panels = _square_panels(families)
     means = [mean for cell in cells for mean in (_published(cell), cell.ours.mean)]
     room = 0.05 * (max(means) - min(means)) + 0.01
     limits = min(means) - room, max(means) + room  # error bars may leave them
-    for panel, (family, columns) in zip(panels, families.items(), strict=True):
-        _draw_family(panel, columns, family_look(family), limits)
+    for panel, (name, family) in zip(panels, families.items(), strict=True):
+        _draw_family(panel, family, family_look(name), limits)
     label = metric_label(scores.metric)
     figure.supxlabel(f"{label}, published", fontsize=8)
     figure.supylabel(f"{label}, ours", fontsize=8)
@@ -92,11 +92,9 @@ def draw_published(results: Results) -> Drawing:
     )
 
 
-def _compared(
-    results: Results, scores: Scores
-) -> dict[str, dict[str, list[ScoreCell]]]:
+def _compared(results: Results, scores: Scores) -> dict[str, Columns]:
     """Return the cells that have both figures, by family and column."""
-    families: dict[str, dict[str, list[ScoreCell]]] = {}
+    families: dict[str, Columns] = {}
     rows = [row for row in scores.rows if not row.entry.get("substitute")]
     for column in scores.columns:
         for row in rows:
@@ -131,10 +129,7 @@ def _square_panels(families: Mapping[str, Columns]) -> tuple[Figure, list[Axes]]
 
 
 def _draw_family(
-    panel: Axes,
-    columns: Columns,
-    look: Look,
-    limits: tuple[float, float],
+    panel: Axes, columns: Columns, look: Look, limits: tuple[float, float]
 ) -> None:
     panel.plot(limits, limits, color=GREY, lw=0.8, zorder=1)
     panel.set(xlim=limits, ylim=limits, aspect="equal")
@@ -189,9 +184,9 @@ def _published_caption(
             missing.append(f"{name} ({f'{relative} stands in' if relative else why})")
     return experiment_caption(
         results,
-        f"Ours against the paper's ({what}), a panel a family of methods; on the line"
-        " both are equal, above it ours is higher. Bars: ± 1 standard deviation over"
-        " the splits, where there is one."
+        f"Ours against the paper's ({what}), one panel per family of methods; on the"
+        " line both are equal, above it ours is higher. Bars: ± 1 standard deviation"
+        " over the splits, where there is one."
         f" {len(cells)} published cells; {near} within 0.005 of ours; mean difference"
         f" {sum(differences) / len(differences):+.4f}.",
         datasets=datasets,
@@ -268,8 +263,8 @@ def _modes_caption(
         missing.append(f"{times(gaps, 'cell')} without complete results in both modes")
     return experiment_caption(
         results,
-        f"{metric_label(results.metric)} in paper mode minus that in honest mode: a dot"
-        " a data set, the bar from the lower to the upper quartile, its tick the"
+        f"{metric_label(results.metric)} in paper mode minus that in honest mode: one"
+        " dot per data set, the bar from the lower to the upper quartile, its tick the"
         " median. To the right of zero the paper's protocol shows a higher figure."
         f" Mean over all dots {both.stack().mean():+.4f}.",
         datasets=datasets,
