@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from drmbench.cli.output import chosen_formats, examples
+from drmbench.cli.output import examples
 
 EPILOGUE = examples(
     "drmbench figures",
@@ -30,16 +30,19 @@ def figures(
         Path, typer.Option(help="Folder whose folder `figures` is written.")
     ] = Path("results"),
     formats: Annotated[
-        str,
-        typer.Option("--format", help="svg, pdf or png; several with commas; or all."),
-    ] = "svg",
+        list[str] | None,
+        typer.Option(
+            "--format",
+            help="svg, pdf, png or all; several are separated by commas.",
+        ),
+    ] = None,
 ) -> None:
-    """Draw stored results as SVG, PDF or PNG, with captions in figures/README.md."""
-    from drmbench.report.figures import FORMATS, write_figures
+    """Draw stored results, as SVG by default, with captions in figures/README.md."""
+    from drmbench.report.figures import write_figures
 
-    chosen = chosen_formats(formats, FORMATS)
+    wanted = [name for text in formats or ["svg"] for name in text.split(",")]
     names = experiments or []
-    for path in write_figures(results, names, out, formats=chosen, say=_say):
+    for path in write_figures(results, names, out, formats=wanted, say=_say):
         typer.echo(str(path))
 
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import typer
 
-from drmbench.errors import InputError, did_you_mean
-
 LEFT, RIGHT = "left", "right"
 
 
@@ -21,38 +19,6 @@ def examples(*commands: str) -> str:
     ['Examples:', '', 'drmbench data list']
     """
     return "\n\n".join(["Examples:", *commands])
-
-
-def chosen_formats(text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Return the formats of files that ``--format`` names, in the order of the known.
-
-    Parameters
-    ----------
-    text : str
-        Formats with commas between them, or ``all``.
-    known : sequence of str
-        The formats that a command can write.
-
-    Raises
-    ------
-    InputError
-        If a format is not known.
-
-    Examples
-    --------
-    >>> chosen_formats("png, svg", ("svg", "pdf", "png"))
-    ('svg', 'png')
-    """
-    names = [name.strip().lower() for name in text.split(",")]
-    if names == ["all"]:
-        return tuple(known)
-    for name in names:
-        if name not in known:
-            raise InputError(
-                f"--format: {name!r} is not a format; there are"
-                f" {', '.join(known)} and all.{did_you_mean(name, known)}"
-            )
-    return tuple(name for name in known if name in names)
 
 
 def print_table(

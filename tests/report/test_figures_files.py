@@ -181,7 +181,7 @@ def test_the_command_draws_and_says_what_it_cannot(run: Run, tmp_path: Path) -> 
     assert names == ["c_beta.svg", "c_beta.pdf", "c_beta.png", "README.md"]
     wrong = run("figures", "c", *place, "--format", "svg,pfd")
     assert wrong.code == 2
-    assert "'pfd' is not a format; there are svg, pdf, png and all." in wrong.err
+    assert "no format 'pfd'; there are svg, pdf, png, and all" in wrong.err
 
 
 def test_wrong_names_and_folders(run: Run, tmp_path: Path) -> None:

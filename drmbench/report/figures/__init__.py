@@ -171,7 +171,7 @@ def write_figures(
         Experiments to draw; none means all. The index keeps what it says of others.
     out : Path
         Folder whose folder ``figures`` is written.
-    formats : sequence of {"svg", "pdf", "png"}
+    formats : sequence of {"svg", "pdf", "png", "all"}
         The formats of each figure.
     say : callable
         Gets a message for each figure that has no usable rows.
@@ -184,8 +184,13 @@ def write_figures(
     Raises
     ------
     InputError
-        If there are no such results, or a file cannot be written.
+        If there are no such results or formats, or a file cannot be written.
     """
+    for name in formats:
+        if name not in (*FORMATS, "all"):
+            listed = ", ".join(FORMATS)
+            raise InputError(f"no format {name!r}; there are {listed}, and all")
+    suffixes = [name for name in FORMATS if name in formats or "all" in formats]
     results = load_results(results_folder, names)
     if not results:
         raise InputError(
@@ -197,10 +202,10 @@ def write_figures(
     written, sections = [], {}
     try:
         for drawing in draw_all(results, say=say):
-            for suffix in formats:
+            for suffix in suffixes:
                 path = folder / f"{drawing.id}.{suffix}"
                 written.append(_write(path, rendered(drawing, suffix)))
-            sections[drawing.id] = _section(drawing, formats)
+            sections[drawing.id] = _section(drawing, suffixes)
         if sections:
             others = _present_sections(folder / INDEX) if names else {}
             text = _HEAD + "\n".join({**others, **sections}.values())
