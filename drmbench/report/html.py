@@ -9,7 +9,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from drmbench.report.protocol_words import times
 from drmbench.report.table import ReportTable, anchor
 
 #: First cells of the rows that sum up the others; they stay below when rows are sorted.
@@ -30,7 +29,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(SUMMARIES=SUMMARIES, WIDE=WIDE, LONG=LONG, times=times)
+    environment.globals.update(SUMMARIES=SUMMARIES, WIDE=WIDE, LONG=LONG)
     environment.filters["anchor"] = anchor
     return environment
 

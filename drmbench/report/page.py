@@ -177,6 +177,17 @@ class Group:
         target = self.experiments[0].results.experiment.reproduces
         return f"{self.names} ({target_words(target)})" if target else self.names
 
+    @property
+    def standing(self) -> str:
+        """Which experiments it was run as, in a sentence."""
+        return f"Run as {times(len(self.experiments), 'experiment')}: {self.names}."
+
+    @property
+    def more_summary(self) -> str:
+        """What is shown on demand."""
+        more = times(len(self.more_tables), "more table")
+        return f"{more}: other metrics, tests, agreement, times"
+
 
 @dataclass(frozen=True)
 class Content:

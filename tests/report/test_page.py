@@ -16,7 +16,8 @@ from result_files import make_results
 from sample_results import DEVIATION, FAILURE, MISSING
 
 from drmbench.report import figures
-from drmbench.report.facts import CellCount, count_cells
+from drmbench.report.facts import CellCount, count_cells, plain_table
+from drmbench.report.html import table_html
 from drmbench.report.page import Content, ExperimentContent, Group, page
 from drmbench.report.protocol_words import run_command, split_words
 from drmbench.report.report import gather
@@ -177,6 +178,20 @@ def test_text_from_results_is_never_markup(tmp_path):
     outline = Outline(page(Content(alone(load_results(tmp_path)), [verdict])))
     assert outline.tags["script"] == 1
     assert sum(evil in part for part in outline.text) > 12
+
+
+def test_a_table_of_its_own_is_escaped_and_has_its_id():
+    evil = "<script>alert('x')</script>\"&"
+    fragment = table_html(plain_table("a b", evil, [evil, "n"], [[evil, 1500]]))
+    outline = Outline(fragment)
+    assert outline.tags == Counter(
+        table=1, caption=1, thead=1, tbody=1, tr=2, th=3, td=1
+    )
+    assert outline.ids == ["a-b"]
+    assert [part for part in outline.text if part.strip()] == [
+        *(evil, evil, "n"),
+        *(evil, "1,500"),
+    ]
 
 
 def test_experiments_that_share_a_table_are_shown_together(tmp_path, monkeypatch):
