@@ -19,7 +19,7 @@ from drmbench.report.figures.drawing import (
     method_names,
     metric_label,
 )
-from drmbench.report.figures.labels import label_points
+from drmbench.report.figures.point_labels import label_points
 from drmbench.report.figures.style import (
     DOUBLE,
     LIGHT,

@@ -17,7 +17,8 @@ _SIZE = 7.0
 #: Distances of a label from its point to try, in points.
 _DISTANCES = (5.0, 8.0, 13.0, 19.0, 26.0, 34.0, 43.0, 53.0)
 _LEADER_FROM = 13.0  # the distance from which on a thin line leads to the point
-_ANGLES = tuple(math.radians(angle) for angle in (0, 180, 90, 270, 45, 315, 135, 225))
+_ANGLES = [math.radians(angle) for angle in (0, 180, 90, 270, 45, 315, 135, 225)]
+_DIRECTIONS = np.round([[math.cos(angle), math.sin(angle)] for angle in _ANGLES], 6)
 #: Half the side of a square around each point in which no other point's label is, in
 #: points; a label beside a marker seems to belong to it.
 _MARKER = 8.0
@@ -54,7 +55,9 @@ def label_points(
     taken = np.hstack([at - _MARKER, at + _MARKER])
     gaps = np.sort(np.linalg.norm(at[:, None] - at, axis=2), axis=1)
     for number in np.argsort(gaps[:, :3].sum(axis=1)).tolist():  # most crowded first
-        centres = _centres(sizes[number])
+        # Centres of the label relative to its point, nearest first.
+        reach = np.array(_DISTANCES)[:, None, None] + sizes[number] / 2
+        centres = (reach * _DIRECTIONS).reshape(-1, 2)
         boxes = _boxes(at[number] + centres, sizes[number])
         others = np.delete(taken, number, axis=0)
         area = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
@@ -73,13 +76,6 @@ def _text_size(figure: Figure, panel: Axes, name: str) -> Array:
     extent = text.get_window_extent(cast(Any, figure.canvas).get_renderer())
     text.remove()
     return np.array([extent.width, extent.height])
-
-
-def _centres(size: Array) -> Array:
-    """Return centres of a label relative to its point, nearest first."""
-    directions = np.round([[math.cos(a), math.sin(a)] for a in _ANGLES], 6)
-    reach = np.array(_DISTANCES)[:, None, None] + size / 2
-    return np.asarray((reach * directions).reshape(-1, 2))
 
 
 def _boxes(centres: Array, size: Array) -> Array:
