@@ -12,7 +12,7 @@ from drmbench.cli.output import examples
 EPILOGUE = examples(
     "drmbench figures",
     "drmbench figures timing convergence",
-    "drmbench figures --results results/runs --out elsewhere",
+    "drmbench figures --results results/runs --out elsewhere --format svg,pdf",
 )
 
 
@@ -24,16 +24,25 @@ def figures(
         ),
     ] = None,
     results: Annotated[
-        Path, typer.Option(help="Folder with a folder of results an experiment.")
+        Path, typer.Option(help="Folder with one folder of results per experiment.")
     ] = Path("results/reference"),
     out: Annotated[
         Path, typer.Option(help="Folder whose folder `figures` is written.")
     ] = Path("results"),
+    formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            help="svg, pdf, png or all; several are separated by commas.",
+        ),
+    ] = None,
 ) -> None:
-    """Draw stored results as SVG, PDF and PNG, with captions in figures/README.md."""
+    """Draw stored results, as SVG by default, with captions in figures/README.md."""
     from drmbench.report.figures import write_figures
 
-    for path in write_figures(results, experiments or [], out, say=_say):
+    wanted = [name for text in formats or ["svg"] for name in text.split(",")]
+    names = experiments or []
+    for path in write_figures(results, names, out, formats=wanted, say=_say):
         typer.echo(str(path))
 
 

@@ -24,7 +24,7 @@ def report(
         ),
     ] = None,
     results: Annotated[
-        Path, typer.Option("--results", help="Folder with one folder an experiment.")
+        Path, typer.Option("--results", help="Folder with one folder per experiment.")
     ] = Path("results/reference"),
     out: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path(
         "results/report.html"

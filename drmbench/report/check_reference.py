@@ -10,7 +10,7 @@ from typing import Any
 from drmbench.errors import InputError
 from drmbench.protocol.protocol import ROWS_OF_MODE
 from drmbench.report.check_cells import KEY, Row, is_scalar, place_of, require_columns
-from drmbench.report.sections.progress import progress
+from drmbench.report.facts import count_cells
 from drmbench.run.results import (
     MANIFEST_FILE,
     ROWS_FILE,
@@ -104,7 +104,7 @@ def check_rows(results: Results, folder: Path) -> Soundness:
         ) from error
     require_columns(results)
     faults = tuple(f"{folder / ROWS_FILE}, {fault}" for fault in check.faults(results))
-    return Soundness(results.name, progress(results).done, expected, missing, faults)
+    return Soundness(results.name, count_cells(results).done, expected, missing, faults)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 
 from drmbench.metrics import get_metric
-from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
+from drmbench.protocol.protocol import ScalingMode
 from drmbench.run.results import Results, Summary
+from drmbench.words import OPTIMISTIC
 
 #: Columns of methods that fit a terminal; beyond that methods become rows.
 _MOST_COLUMNS = 6
@@ -18,33 +19,22 @@ def overview(
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Return headings, rows and remarks of the table of one scaling mode."""
     cells = {(cell.dataset, cell.method): cell for cell in results.summaries(mode=mode)}
-    datasets, methods = list(results.datasets), list(results.methods)
-    best = {name: _best(results, name, cells) for name in datasets}
-    text = {
-        key: _cell_text(cell, math.isclose(cell.mean, best[key[0]], abs_tol=5e-5))
-        for key, cell in cells.items()
-    }
-    named = {name: _dataset_text(results, name) for name in datasets}
-    if len(methods) > _MOST_COLUMNS and len(datasets) <= _MOST_COLUMNS:
-        rows = [[m, *(text[d, m] for d in datasets)] for m in methods]
-        return ["method", *named.values()], rows, list(_remarks(results, mode))
-    rows = [[named[d], *(text[d, m] for m in methods)] for d in datasets]
-    return ["data set", *methods], rows, list(_remarks(results, mode))
-
-
-def _best(
-    results: Results, dataset: str, cells: dict[tuple[str, str], Summary]
-) -> float:
-    complete = [
-        cell.mean
-        for method in results.methods
-        if (cell := cells[dataset, method]).complete
-    ]
-    return max(complete, default=math.nan)
-
-
-def _dataset_text(results: Results, name: str) -> str:
-    return f"{name}†" if results.datasets[name].get("substitute") else name
+    methods = list(results.methods)
+    text, named = {}, {}
+    for name, facts in results.datasets.items():
+        named[name] = f"{name}†" if facts.get("substitute") else name
+        row = [cells[name, method] for method in methods]
+        best = max((cell.mean for cell in row if cell.complete), default=math.nan)
+        for cell in row:
+            is_best = math.isclose(cell.mean, best, abs_tol=5e-5)
+            text[name, cell.method] = _cell_text(cell, is_best)
+    if len(methods) > _MOST_COLUMNS and len(named) <= _MOST_COLUMNS:
+        headings = ["method", *named.values()]
+        rows = [[m, *(text[d, m] for d in named)] for m in methods]
+    else:
+        headings = ["data set", *methods]
+        rows = [[named[d], *(text[d, m] for m in methods)] for d in named]
+    return headings, rows, list(_remarks(results, mode))
 
 
 def _cell_text(cell: Summary, is_best: bool) -> str:

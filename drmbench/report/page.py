@@ -1,28 +1,192 @@
-"""The report page as a whole: head, table of contents and all sections."""
+"""The report page: what it shows, as plain data for its templates."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from drmbench import __version__
-from drmbench.report.markup import Html, joined, section, tag, void
-from drmbench.report.sections.group import Group, group_section
-from drmbench.report.sections.overview import ABOUT, overview
-from drmbench.report.sections.provenance import data_section, environment_section
-from drmbench.report.sections.reproduce import reproduce_section
-from drmbench.report.sections.verdicts import verdict_section
-from drmbench.report.table import ReportTable
+from drmbench.report import facts
+from drmbench.report.html import render
+from drmbench.report.protocol_words import (
+    metrics_words,
+    run_command,
+    selection_words,
+    split_words,
+    target_words,
+    times,
+)
+from drmbench.report.table import ReportTable, anchor
 from drmbench.run.results import Results
+from drmbench.words import MODES
 
 if TYPE_CHECKING:
     from drmbench.report.claims import Verdict
 
 TITLE = "The Discriminative Ridge Machine, reproduced"
+
+#: What a verdict can be, best first, and its mark for those who do not see colours.
+STATUSES = {
+    "reproduced": "✓",
+    "partly": "◐",
+    "not reproduced": "✗",
+    "not testable": "?",
+}
+
+
+@dataclass(frozen=True)
+class FigureMarkup:
+    """A figure that is ready for the page.
+
+    Attributes
+    ----------
+    svg : Markup
+        The drawing, with ids of its own.
+    title, caption : str
+        What it shows, in a few words and in full.
+    """
+
+    svg: Markup
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class ExperimentContent:
+    """What the page shows of one experiment besides tables of scores.
+
+    Attributes
+    ----------
+    results : Results
+        The experiment.
+    figures : sequence of FigureMarkup
+        Its figures.
+    remarks : sequence of str
+        Why figures are not there.
+    """
+
+    results: Results
+    figures: Sequence[FigureMarkup] = ()
+    remarks: Sequence[str] = ()
+
+    @property
+    def anchor(self) -> str:
+        """The id of its section."""
+        return anchor(f"experiment-{self.results.name}")
+
+    @property
+    def standing(self) -> str:
+        """How much of what was run, in a sentence."""
+        results, count = self.results, facts.count_cells(self.results)
+        return (
+            f"{target_words(results.experiment.reproduces)}:"
+            f" {times(len(results.datasets), 'data set')},"
+            f" {times(len(results.methods), 'method')},"
+            f" {count.done:,} of {count.expected:,} cells done."
+        )
+
+    @property
+    def substitutes(self) -> list[str]:
+        """For which data sets a relative stood in."""
+        return [
+            f"{name}: {entry['substitute']} stood in. {entry['note']}".rstrip()
+            for name, entry in self.results.datasets.items()
+            if entry.get("substitute")
+        ]
+
+    @property
+    def amiss(self) -> dict[str, ReportTable]:
+        """Tables of what is missing or failed, by heading; none that is empty."""
+        tables = {
+            "Missing data": facts.missing_table(self.results),
+            "Cells without a figure": facts.failures_table(self.results),
+        }
+        return {heading: table for heading, table in tables.items() if table.rows}
+
+    @property
+    def protocol(self) -> list[tuple[str, str]]:
+        """How it was run: terms and what is said of them."""
+        experiment = self.results.experiment
+        limit = experiment.timeout
+        return [
+            ("Split", split_words(experiment.split)),
+            ("Selection", selection_words(self.results)),
+            *(("Scaling", MODES[mode].description) for mode in self.results.modes),
+            ("Metrics", metrics_words(self.results)),
+            ("Seed", f"{experiment.seed}"),
+            ("Time limit of a cell", f"{limit:g} s" if limit else "none"),
+        ]
+
+    @property
+    def methods(self) -> ReportTable:
+        """Its methods and their grids."""
+        return facts.methods_table(self.results, f"{self.anchor}-methods")
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that make all its numbers, and those of a single table cell."""
+        first = next(iter(self.results.datasets)), next(iter(self.results.methods))
+        one_cell = ("--dataset", first[0], "--method", first[1])
+        return [run_command(self.results), run_command(self.results, *one_cell)]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Experiments that are shown together.
+
+    Attributes
+    ----------
+    id : str
+        What the ids of its tables begin with.
+    title : str
+        Its heading where there are several experiments.
+    experiments : sequence of ExperimentContent
+        What is shown of each.
+    tables, more_tables : sequence of ReportTable
+        Tables that are shown at once, and that are shown on demand.
+    """
+
+    id: str
+    title: str
+    experiments: Sequence[ExperimentContent]
+    tables: Sequence[ReportTable] = ()
+    more_tables: Sequence[ReportTable] = ()
+
+    @property
+    def anchor(self) -> str:
+        """The id of its section."""
+        if len(self.experiments) == 1:
+            return self.experiments[0].anchor
+        return anchor(f"group-{self.id}")
+
+    @property
+    def names(self) -> str:
+        """The names of its experiments."""
+        return ", ".join(content.results.name for content in self.experiments)
+
+    @property
+    def label(self) -> str:
+        """What the table of contents calls it."""
+        target = self.experiments[0].results.experiment.reproduces
+        return f"{self.names} ({target_words(target)})" if target else self.names
+
+    @property
+    def standing(self) -> str:
+        """Which experiments it was run as, in a sentence."""
+        return f"Run as {times(len(self.experiments), 'experiment')}: {self.names}."
+
+    @property
+    def more_summary(self) -> str:
+        """What is shown on demand."""
+        more = times(len(self.more_tables), "more table")
+        return f"{more}: other metrics, tests, agreement, times"
 
 
 @dataclass(frozen=True)
@@ -47,97 +211,78 @@ class Content:
     drawn_with: str = ""
 
     @property
+    def experiments(self) -> list[ExperimentContent]:
+        """The experiments of all groups."""
+        return [part for group in self.groups for part in group.experiments]
+
+    @property
     def results(self) -> dict[str, Results]:
         """All experiments by name, in the order of the page."""
-        found = [part.results for group in self.groups for part in group.experiments]
-        return {results.name: results for results in found}
+        return {part.results.name: part.results for part in self.experiments}
+
+    @property
+    def statuses(self) -> dict[str, tuple[str, int]]:
+        """What a verdict can be: its mark, and how many verdicts are that."""
+        counts = Counter[str](verdict.status for verdict in self.verdicts)
+        return {status: (mark, counts[status]) for status, mark in STATUSES.items()}
+
+    @property
+    def verdict_sentence(self) -> str:
+        """How many of the paper's claims came out how."""
+        if not self.verdicts:
+            return "No claim of the paper was judged."
+        good, half, bad, unknown = (count for _, count in self.statuses.values())
+        return (
+            f"Of {times(len(self.verdicts), 'claim')} of the paper, {good} came out as"
+            f" printed, {half} in part and {bad} not; {unknown} could not be tested"
+            " with these results."
+        )
+
+    @property
+    def run_sentence(self) -> str:
+        """How much was run and how much of it failed."""
+        results = self.results.values()
+        datasets = {name for found in results for name in found.datasets}
+        methods = {label for found in results for label in found.methods}
+        counts = [facts.count_cells(found) for found in results]
+        return (
+            f"{times(len(results), 'experiment')}, {times(len(datasets), 'data set')},"
+            f" {times(len(methods), 'method')}: {sum(c.done for c in counts):,} of"
+            f" {sum(c.expected for c in counts):,} cells are done (a cell is a method"
+            " on one split of a data set in one scaling mode);"
+            f" {sum(c.without_figure for c in counts):,} of them gave no figure,"
+            " because the method failed, ran out of time or does not apply, and are"
+            " listed with their reasons."
+        )
+
+    @property
+    def commands(self) -> list[str]:
+        """What makes every number, then the page, then those of one table cell."""
+        return [
+            *(part.commands[0] for part in self.experiments),
+            "drmbench report --results results/runs",
+            *(part.commands[1] for part in self.experiments[:1]),
+        ]
 
 
 def page(content: Content) -> str:
     """Return the page: one HTML file that needs no other and asks no network."""
-    style, script = _asset("report.css"), _asset("report.js")
-    body = (
-        tag("a", "Skip to the content", href="#content", class_="skip"),
-        tag("header", tag("h1", TITLE), tag("p", ABOUT)),
-        _contents(content),
-        tag("main", _sections(content), id="content", tabindex="-1"),
-        tag("footer", tag("p", _made_by(content))),
-        tag("script", Html(script)),
-    )
-    whole = tag("html", _head(style, script), tag("body", joined(body)), lang="en")
-    return f"<!doctype html>\n{whole}\n"
-
-
-def _made_by(content: Content) -> str:
-    drawn = f" Figures drawn with {content.drawn_with}." if content.drawn_with else ""
-    return f"Made by drmbench {__version__}.{drawn}"
-
-
-def _head(style: str, script: str) -> Html:
-    metas = (
-        {"charset": "utf-8"},
-        {"http_equiv": "Content-Security-Policy", "content": _policy(script)},
-        {"name": "viewport", "content": "width=device-width, initial-scale=1"},
-        {"name": "color-scheme", "content": "light dark"},
-    )
-    title = tag("title", f"{TITLE} (drmbench)")
-    return tag(
-        "head", *(void("meta", **m) for m in metas), title, tag("style", Html(style))
-    )
-
-
-def _policy(script: str) -> str:
-    """Return a policy that allows this very script, inline styles, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
-        " img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _asset(name: str) -> str:
-    return files("drmbench.report").joinpath("assets", name).read_text("utf-8")
-
-
-def _sections(content: Content) -> Html:
     results = content.results
-    return joined(
-        [
-            overview(results, content.verdicts),
-            verdict_section(content.verdicts),
-            section(
-                "experiments", 2, "Experiments", *map(group_section, content.groups)
-            ),
-            reproduce_section(results),
-            environment_section(results),
-            data_section(results, content.dataset_tables),
-        ]
+    assets = files("drmbench.report").joinpath("assets")
+    style, script = (
+        assets.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
     )
-
-
-def _contents(content: Content) -> Html:
-    links = {
-        "summary": "Summary",
-        "run": "What was run",
-        "protocol": "How it was run",
-        "claims": "The paper's claims",
-        "experiments": "Experiments",
-        "reproduce": "How to reproduce",
-        "environment": "Environment",
-        "data": "Data",
-    }
-    inner = {group.anchor: group.label for group in content.groups}
-    items = (
-        tag("li", _link(to, text), _link_list(inner) if to == "experiments" else "")
-        for to, text in links.items()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return render(
+        "page.html.j2",
+        title=TITLE,
+        version=__version__,
+        style=Markup(style),
+        script=Markup(script),
+        script_digest=digest,
+        content=content,
+        run_table=facts.run_table(results),
+        protocol_table=facts.protocol_table(results),
+        environment=[facts.machines_table(results), facts.packages_table(results)],
+        data=[facts.datasets_table(results), facts.files_table(results)],
     )
-    contents = tag("details", tag("summary", "Contents"), tag("ol", *items), open=True)
-    return tag("nav", contents, aria_label="Contents")
-
-
-def _link_list(links: Mapping[str, str]) -> Html:
-    return tag("ul", *(tag("li", _link(to, text)) for to, text in links.items()))
-
-
-def _link(to: str, text: str) -> Html:
-    return tag("a", text, href=f"#{to}")

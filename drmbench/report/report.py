@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 from drmbench.errors import InputError
 from drmbench.files import replacing
-from drmbench.report.page import Content, page
-from drmbench.report.sections.experiment import ExperimentContent, FigureMarkup
-from drmbench.report.sections.group import Group
+from drmbench.report.page import (
+    Content,
+    ExperimentContent,
+    FigureMarkup,
+    Group,
+    page,
+)
 from drmbench.report.svg import inline_svg
 from drmbench.report.table import ReportTable
 from drmbench.run.results import Results, load_results

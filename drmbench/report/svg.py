@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from drmbench.report.markup import Html, tag
+from markupsafe import Markup, escape
 
 _ROOT = re.compile(r"<svg\b[^>]*>")
 _SIZE = re.compile(r'\s(?:width|height)="[^"]*"')
@@ -14,7 +14,7 @@ _USES = re.compile(r'(url\(#|href="#)([^")]+)')
 _EVERYTHING = re.compile(r"(<style[^>]*>)\s*\*\s*\{")
 
 
-def inline_svg(svg: str, anchor: str, title: str) -> Html:
+def inline_svg(svg: str, anchor: str, title: str) -> Markup:
     """Return a drawing's ``svg`` element for a page.
 
     Ids get the anchor in front, so that no two drawings share one; style rules stay
@@ -40,8 +40,8 @@ def inline_svg(svg: str, anchor: str, title: str) -> Html:
     root = _SIZE.sub("", start[0]).removesuffix(">")
     root = _IDS.sub("", root)
     limit = f' style="max-width: {float(width[1]):g}pt"' if width else ""
-    name = tag("title", title, id=f"{anchor}-name")
-    return Html(
+    name = f'<title id="{anchor}-name">{escape(title)}</title>'
+    return Markup(
         f'{root} id="{anchor}" role="img" aria-labelledby="{anchor}-name"{limit}>'
         f"{name}{body}"
     )

@@ -29,9 +29,13 @@ FIXED = (0.01, 1.0, 100.0)
 KERNELS = ("rbf", "poly")
 
 
-def ablation_methods() -> list[dict[str, str]]:
+def ablation_methods() -> list[dict[str, object]]:
     names = [f"{model}-{kernel}" for model in ("drm", "krr") for kernel in KERNELS]
-    fixed = [{"name": n, "label": f"{n} beta={b:g}"} for n in names for b in FIXED]
+    fixed = [
+        {"name": n, "label": f"{n} beta={b:g}", "params": {"beta": b}}
+        for n in names
+        for b in FIXED
+    ]
     return [{"label": name} for name in names] + fixed
 
 

@@ -15,8 +15,7 @@ import pytest
 from matplotlib import image
 from support import REPOSITORY, files_below
 
-from drmbench.report.figures import drawn_with, write_figures
-from drmbench.report.figures.render import FORMATS
+from drmbench.report.figures import FORMATS, drawn_with, write_figures
 from drmbench.report.report import write_report
 from drmbench.report.tables import write_tables
 from drmbench.run.results import read_rows
@@ -83,7 +82,7 @@ def test_the_tables_are_what_drmbench_tables_writes(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("drawn")
-    write_figures(REFERENCE, [], folder)
+    write_figures(REFERENCE, [], folder, formats=FORMATS)
     return folder / "figures"
 
 

@@ -58,6 +58,26 @@ def test_drm_against_krr_with_beta_fixed(
             assert np.allclose(line(panel, model.upper()), expected)
 
 
+def test_a_sweep_over_beta_is_known_by_its_parameters(tmp_path: Path) -> None:
+    """Whatever its labels; it does not compete, and a single fixed β does."""
+    names = ("drm-rbf", "krr-rbf")
+    fixed = [
+        {"name": name, "label": f"{name} no. {number}", "params": {"beta": beta}}
+        for name in names
+        for number, beta in enumerate(FIXED)
+    ]
+    make_results(tmp_path, "swept", datasets=KEEL, methods=[*names, *fixed])
+    alone = {"name": "drm-rbf", "label": "drm at 1", "params": {"beta": 1.0}}
+    make_results(tmp_path, "alone", datasets=KEEL, methods=[alone, "svm-rbf", "nb"])
+    drawings = draw(tmp_path)
+    for panel in drawings["swept_fixed_beta_rbf"].figure.axes:
+        assert np.allclose(line(panel, "DRM")[:, 0], FIXED)
+    assert not any("no. " in text for text in texts(drawings["swept_ranks"].figure))
+    assert not any("no. " in text for text in texts(drawings["swept_tradeoff"].figure))
+    assert any("drm at 1" in text for text in texts(drawings["alone_ranks"].figure))
+    assert "alone_fixed_beta_rbf" not in drawings
+
+
 def test_ranks_and_bars(tmp_path: Path) -> None:
     """Three methods in the same order on ten data sets: ranks 1, 2 and 3."""
     order = {"drm-rbf": 0.9, "svm-rbf": 0.8, "nb": 0.7}

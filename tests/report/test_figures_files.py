@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,15 @@ from matplotlib._pylab_helpers import Gcf
 from result_files import KEEL, make_results
 from support import Run
 
-from drmbench.report.figures import Drawing, draw_all, to_svg, write_figures
-from drmbench.report.figures.render import FORMATS, rendered
+from drmbench.report.figures import (
+    FORMATS,
+    Drawing,
+    draw_all,
+    rendered,
+    rendered_figures,
+    to_svg,
+    write_figures,
+)
 from drmbench.run.results import load_results
 
 
@@ -80,8 +88,8 @@ def test_matplotlib_is_left_as_it_was(tmp_path: Path) -> None:
 DRAW_AGAIN = """
 import sys
 from pathlib import Path
-from drmbench.report.figures import write_figures
-write_figures(Path(sys.argv[1]), ["timing"], Path(sys.argv[2]))
+from drmbench.report.figures import FORMATS, write_figures
+write_figures(Path(sys.argv[1]), ["timing"], Path(sys.argv[2]), formats=FORMATS)
 """
 
 
@@ -117,7 +125,7 @@ def test_the_index_has_all_captions_and_keeps_other_figures(tmp_path: Path) -> N
         make_results(
             tmp_path, name, kind="timing", datasets=["poker"], methods=["drm-gd"]
         )
-    written = write_figures(tmp_path, [], tmp_path)
+    written = write_figures(tmp_path, [], tmp_path, formats=FORMATS)
     assert [path.name for path in written] == [
         *(f"{name}_time.{suffix}" for name in ("one", "two") for suffix in FORMATS),
         "README.md",
@@ -125,11 +133,34 @@ def test_the_index_has_all_captions_and_keeps_other_figures(tmp_path: Path) -> N
     index = written[-1].read_text()
     captions = [drawing.caption for drawing in draw(tmp_path).values()]
     assert all(caption in index for caption in captions)
-    write_figures(tmp_path, ["two"], tmp_path)
+    write_figures(tmp_path, ["two"], tmp_path, formats=FORMATS)
     assert written[-1].read_text() == index
-    (tmp_path / "figures" / "one_time.png").unlink()
-    write_figures(tmp_path, ["two"], tmp_path)
+    for suffix in FORMATS:
+        (tmp_path / "figures" / f"one_time.{suffix}").unlink()
+    write_figures(tmp_path, ["two"], tmp_path, formats=FORMATS)
     assert "one_time" not in written[-1].read_text()
+
+
+@pytest.mark.parametrize(
+    ("formats", "linked"),
+    [
+        (("svg",), ["c_beta.svg"]),
+        (("pdf",), ["c_beta.pdf"]),
+        (FORMATS, ["c_beta.svg", "c_beta.pdf", "c_beta.png"]),
+    ],
+)
+def test_the_index_links_what_is_written(
+    tmp_path: Path, formats: tuple[str, ...], linked: list[str]
+) -> None:
+    make_results(
+        tmp_path, "c", kind="convergence", datasets=["poker"], methods=["drm-gd"]
+    )
+    *files, index = write_figures(tmp_path, [], tmp_path, formats=formats)
+    targets = re.findall(r"\]\((\S+)\)", index.read_text())
+    assert sorted(targets) == sorted(path.name for path in files)
+    assert [name for name in targets if name.startswith("c_beta")] == linked
+    rendered_files = rendered_figures(load_results(tmp_path), formats)
+    assert dict(rendered_files) == {path.name: path.read_bytes() for path in files}
 
 
 def test_the_command_draws_and_says_what_it_cannot(run: Run, tmp_path: Path) -> None:
@@ -140,10 +171,17 @@ def test_the_command_draws_and_says_what_it_cannot(run: Run, tmp_path: Path) -> 
     answer = run("figures", "c", "--results", str(tmp_path), "--out", str(tmp_path))
     assert answer.code == 0
     names = [Path(text).name for text in answer.out.splitlines()]
-    assert names == ["c_beta.svg", "c_beta.pdf", "c_beta.png", "README.md"]
+    assert names == ["c_beta.svg", "README.md"]
     assert answer.err == (
         "drmbench: no figure: c: no finished row has a trace at β = 10000\n"
     )
+    place = ("--results", str(tmp_path), "--out", str(tmp_path))
+    everything = run("figures", "c", *place, "--format", "all")
+    names = [Path(text).name for text in everything.out.splitlines()]
+    assert names == ["c_beta.svg", "c_beta.pdf", "c_beta.png", "README.md"]
+    wrong = run("figures", "c", *place, "--format", "svg,pfd")
+    assert wrong.code == 2
+    assert "no format 'pfd'; there are svg, pdf, png, and all" in wrong.err
 
 
 def test_wrong_names_and_folders(run: Run, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.text import Text
 
 from drmbench.report.figures import Drawing
-from drmbench.report.figures.labels import label_points
+from drmbench.report.figures.point_labels import label_points
 from drmbench.report.figures.style import (
     DOUBLE,
     SINGLE,

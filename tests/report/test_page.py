@@ -16,12 +16,11 @@ from result_files import make_results
 from sample_results import DEVIATION, FAILURE, MISSING
 
 from drmbench.report import figures
-from drmbench.report.page import Content, page
+from drmbench.report.facts import CellCount, count_cells, plain_table
+from drmbench.report.html import table_html
+from drmbench.report.page import Content, ExperimentContent, Group, page
+from drmbench.report.protocol_words import run_command, split_words
 from drmbench.report.report import gather
-from drmbench.report.sections.experiment import ExperimentContent
-from drmbench.report.sections.group import Group
-from drmbench.report.sections.progress import Progress, progress
-from drmbench.report.sections.words import run_command, split_words
 from drmbench.report.svg import inline_svg
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import load_results
@@ -181,6 +180,20 @@ def test_text_from_results_is_never_markup(tmp_path):
     assert sum(evil in part for part in outline.text) > 12
 
 
+def test_a_table_of_its_own_is_escaped_and_has_its_id():
+    evil = "<script>alert('x')</script>\"&"
+    fragment = table_html(plain_table("a b", evil, [evil, "n"], [[evil, 1500]]))
+    outline = Outline(fragment)
+    assert outline.tags == Counter(
+        table=1, caption=1, thead=1, tbody=1, tr=2, th=3, td=1
+    )
+    assert outline.ids == ["a-b"]
+    assert [part for part in outline.text if part.strip()] == [
+        *(evil, evil, "n"),
+        *(evil, "1,500"),
+    ]
+
+
 def test_experiments_that_share_a_table_are_shown_together(tmp_path, monkeypatch):
     monkeypatch.setattr(figures, "draw_all", lambda results, say: iter(()))
     parts = {"uci": "wine", "gene": "nci", "timing-2": "iris"}
@@ -212,7 +225,7 @@ def test_verdicts_are_counted_and_marked(results):
 
 def test_cells_are_counted_once_whatever_the_number_of_scalings(results):
     # 4 sets (1 missing) x 6 methods x 2 modes x 5 splits; 3 splits of 2 modes not run.
-    assert progress(results["gene"]) == Progress(
+    assert count_cells(results["gene"]) == CellCount(
         done=3 * 6 * 2 * 5 - 3 * 2,
         expected=4 * 6 * 2 * 5,
         failed=10,

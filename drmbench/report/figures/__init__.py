@@ -1,74 +1,80 @@
-"""Figures from stored results: which there are, and the way to draw and write them."""
+"""Figures from stored results: which there are, how they are drawn and written."""
 
 from __future__ import annotations
 
+import io
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import matplotlib as mpl
+from matplotlib import ft2font
+
 from drmbench.errors import InputError
-from drmbench.report.figures import (
-    ablation,
-    convergence,
-    modes,
-    published,
-    ranks,
-    timing,
-    tradeoff,
-)
-from drmbench.report.figures.classified import is_classification
+from drmbench.files import replacing
+from drmbench.report.figures import ablation, measured, published, ranks, tradeoff
 from drmbench.report.figures.drawing import Drawing, NothingToDrawError
-from drmbench.report.figures.render import drawn_with, to_svg, write_drawings
 from drmbench.report.figures.style import fix_layout, house_style
 from drmbench.run.results import Results, load_results
 
-__all__ = ["Drawing", "draw_all", "drawn_with", "to_svg", "write_figures"]
+__all__ = [
+    "FORMATS",
+    "Drawing",
+    "draw_all",
+    "drawn_with",
+    "rendered",
+    "rendered_figures",
+    "to_svg",
+    "write_figures",
+]
 
 logger = logging.getLogger(__name__)
 
 Say = Callable[[str], None]
 
+FORMATS = ("svg", "pdf", "png")
+INDEX = "README.md"
 
-@dataclass(frozen=True)
-class Recipe:
-    """A kind of figure: of which experiments, and how it is drawn.
-
-    Attributes
-    ----------
-    applies : callable
-        Tells whether an experiment has such a figure.
-    draw : callable
-        Draws it, given the experiment and all experiments by name.
-    """
-
-    applies: Callable[[Results], bool]
-    draw: Callable[[Results, Mapping[str, Results]], Drawing]
-
-
-def _alone(draw: Callable[[Results], Drawing]) -> Callable[..., Drawing]:
-    """Return a drawing function that needs no other experiment."""
-    return lambda found, _others: draw(found)
-
-
-RECIPES = (
-    Recipe(timing.is_timing, _alone(timing.draw_time)),
-    Recipe(convergence.is_convergence, _alone(convergence.draw_objective)),
-    Recipe(convergence.is_convergence, _alone(convergence.draw_beta)),
-    Recipe(ablation.has_selected, _alone(ablation.draw_selected)),
-    *(
-        Recipe(
-            partial(ablation.has_fixed, kernel=kernel),
-            _alone(partial(ablation.draw_fixed, kernel=kernel)),
-        )
-        for kernel in ablation.KERNELS
-    ),
-    Recipe(is_classification, ranks.draw_ranks),
-    Recipe(published.has_published, _alone(published.draw_published)),
-    Recipe(is_classification, _alone(tradeoff.draw_tradeoff)),
-    Recipe(modes.has_both_modes, _alone(modes.draw_modes)),
+_DPI = 200
+#: Metadata that would change with the day or the version of matplotlib. The index
+#: names the version: files that did would differ even where the drawing does not.
+_NO_DATES = {
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+}
+_HEAD = (
+    "# Figures\n\nDrawn from stored results by `drmbench figures`; with"
+    f" `--format {','.join(FORMATS)}` also in other formats.\n\n"
 )
+_SECTION = re.compile(r"^<!-- figure: (\S+) -->\n", re.MULTILINE)
+
+
+def _recipes(
+    found: Results, others: Mapping[str, Results]
+) -> list[Callable[[Results], Drawing]]:
+    """Return what draws each figure of an experiment, in the order of the index."""
+    if found.experiment.kind == "timing":
+        return [measured.draw_time]
+    if found.experiment.kind == "convergence":
+        return [measured.draw_objective, measured.draw_beta]
+    recipes: list[Callable[[Results], Drawing]] = []
+    if ablation.has_selected(found):
+        recipes.append(ablation.draw_selected)
+    recipes += [
+        partial(ablation.draw_fixed, kernel=kernel)
+        for kernel in ablation.KERNELS
+        if ablation.has_fixed(found, kernel)
+    ]
+    recipes.append(partial(ranks.draw_ranks, others=others))
+    if published.has_published(found):
+        recipes.append(published.draw_published)
+    recipes.append(tradeoff.draw_tradeoff)
+    if published.has_both_modes(found):
+        recipes.append(published.draw_modes)
+    return recipes
 
 
 def draw_all(
@@ -84,12 +90,10 @@ def draw_all(
         Gets a message for each figure that has no usable rows.
     """
     for found in results.values():
-        for recipe in RECIPES:
-            if not recipe.applies(found):
-                continue
+        for draw in _recipes(found, results):
             try:
                 with house_style():
-                    drawing = recipe.draw(found, results)
+                    drawing = draw(found)
                     fix_layout(drawing.figure)
             except NothingToDrawError as error:
                 say(f"no figure: {error}")
@@ -97,36 +101,96 @@ def draw_all(
                 yield drawing
 
 
+def drawn_with() -> str:
+    """Return the versions of what decides the bytes of a drawing, besides the results.
+
+    Another matplotlib lays figures out differently, another FreeType letters.
+    """
+    return f"matplotlib {mpl.__version__}, FreeType {ft2font.__freetype_version__}"
+
+
+def rendered(drawing: Drawing, suffix: str) -> bytes:
+    """Return a drawing as the bytes of a file.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        What to render.
+    suffix : {"svg", "pdf", "png"}
+        The format.
+    """
+    stream = io.BytesIO()
+    metadata = {**_NO_DATES[suffix], "Title": drawing.title}
+    with house_style():
+        drawing.figure.savefig(stream, format=suffix, dpi=_DPI, metadata=metadata)
+    return stream.getvalue()
+
+
+def to_svg(drawing: Drawing) -> str:
+    """Return a drawing as the text of an SVG file."""
+    return rendered(drawing, "svg").decode("utf-8")
+
+
+def rendered_figures(
+    results: Mapping[str, Results],
+    formats: Sequence[str] = FORMATS,
+    *,
+    say: Say = logger.warning,
+) -> Iterator[tuple[str, bytes]]:
+    """Give the name and the bytes of every file of a figure, without the index.
+
+    Parameters
+    ----------
+    results : mapping of str to Results
+        Stored results by experiment.
+    formats : sequence of {"svg", "pdf", "png"}
+        The formats of each.
+    say : callable
+        Gets a message for each figure that has no usable rows.
+    """
+    for drawing in draw_all(results, say=say):
+        for suffix in formats:
+            yield f"{drawing.id}.{suffix}", rendered(drawing, suffix)
+
+
 def write_figures(
     results_folder: Path,
     names: Sequence[str],
     out: Path,
     *,
+    formats: Sequence[str] = ("svg",),
     say: Say = logger.warning,
 ) -> list[Path]:
-    """Draw stored results into ``out/figures``, as SVG, PDF and PNG, with an index.
+    """Draw stored results into ``out/figures``, with an index of the captions.
 
     Parameters
     ----------
     results_folder : Path
-        Folder with one folder an experiment, such as ``results/reference``.
+        Folder with one folder per experiment, such as ``results/reference``.
     names : sequence of str
-        Experiments to draw; none means all.
+        Experiments to draw; none means all. The index keeps what it says of others.
     out : Path
         Folder whose folder ``figures`` is written.
+    formats : sequence of {"svg", "pdf", "png", "all"}
+        The formats of each figure.
     say : callable
         Gets a message for each figure that has no usable rows.
 
     Returns
     -------
     list of Path
-        The files.
+        The files, the index last.
 
     Raises
     ------
     InputError
-        If there are no such results, or a file cannot be written.
+        If there are no such results or formats, or a file cannot be written.
     """
+    for name in formats:
+        if name not in (*FORMATS, "all"):
+            listed = ", ".join(FORMATS)
+            raise InputError(f"no format {name!r}; there are {listed}, and all")
+    suffixes = [name for name in FORMATS if name in formats or "all" in formats]
     results = load_results(results_folder, names)
     if not results:
         raise InputError(
@@ -134,5 +198,49 @@ def write_figures(
             f" {results_folder}` would make some, or name another folder with"
             " --results."
         )
-    drawings = draw_all(results, say=say)
-    return write_drawings(drawings, out / "figures", keep_others=bool(names))
+    folder = out / "figures"
+    written, sections = [], {}
+    try:
+        for drawing in draw_all(results, say=say):
+            for suffix in suffixes:
+                path = folder / f"{drawing.id}.{suffix}"
+                written.append(_write(path, rendered(drawing, suffix)))
+            sections[drawing.id] = _section(drawing, suffixes)
+        if sections:
+            others = _present_sections(folder / INDEX) if names else {}
+            text = _HEAD + "\n".join({**others, **sections}.values())
+            written.append(_write(folder / INDEX, text.encode()))
+    except OSError as error:
+        raise InputError(
+            f"cannot write to {folder}: {error.strerror or error}"
+        ) from error
+    return written
+
+
+def _write(target: Path, content: bytes) -> Path:
+    with replacing(target) as temporary:
+        temporary.write_bytes(content)
+    return target
+
+
+def _section(drawing: Drawing, formats: Sequence[str]) -> str:
+    """Return what the index says of a figure: it shows one format and links others."""
+    files = {suffix: f"{drawing.id}.{suffix}" for suffix in formats}
+    shown = next((files[s] for s in ("svg", "png") if s in files), "")
+    image = f"![{drawing.title}]({shown})\n\n" if shown else ""
+    links = [f"[{s.upper()}]({name})" for s, name in files.items() if name != shown]
+    return (
+        f"<!-- figure: {drawing.id} -->\n## {drawing.title}\n\n"
+        f"{image}{drawing.caption}\n\n{' · '.join([*links, drawn_with()])}\n"
+    )
+
+
+def _present_sections(index: Path) -> dict[str, str]:
+    """Return the sections of an index that is there, of figures that still are."""
+    text = index.read_text(encoding="utf-8") if index.is_file() else ""
+    parts: Sequence[str] = _SECTION.split(text)[1:]
+    return {
+        name: f"<!-- figure: {name} -->\n{body.rstrip()}\n"
+        for name, body in zip(parts[::2], parts[1::2], strict=True)
+        if any((index.parent / f"{name}.{suffix}").is_file() for suffix in FORMATS)
+    }

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
-from drmbench.report.figures.captions import (
-    absent_datasets,
-    caption,
+from drmbench.report.figures.drawing import (
+    Drawing,
+    NothingToDrawError,
+    beta_sweeps,
     dataset_name,
-    incomplete_cells,
-    missing_sentence,
-    paper_figure,
-    protocol_sentence,
-    sizes_sentence,
-    stand_in_sentence,
-)
-from drmbench.report.figures.classified import (
+    experiment_caption,
     fair_mode,
-    fixed_beta,
-    is_classification,
     metric_label,
+    paper_figure,
 )
-from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.style import (
     DOUBLE,
     LIGHT,
@@ -37,7 +29,7 @@ from drmbench.report.figures.style import (
     plain_numbers,
     unique_handles,
 )
-from drmbench.run.results import Results, Summary
+from drmbench.run.results import Results
 
 MODELS = ("drm", "krr")
 KERNELS = {"rbf": "rbf kernel", "poly": "polynomial kernel"}
@@ -46,41 +38,54 @@ KERNELS = {"rbf": "rbf kernel", "poly": "polynomial kernel"}
 def has_selected(results: Results) -> bool:
     """Tell whether an experiment compares DRM and KRR, and nothing else."""
     families = {base_family(entry["family"]) for entry in results.methods.values()}
-    return (
-        is_classification(results)
-        and families == set(MODELS)
-        and bool(_kernels(results))
-    )
+    return families == set(MODELS) and bool(_selected_pairs(results))
 
 
-def _kernels(results: Results) -> list[str]:
-    """Return the kernels for which both models were run with all selected."""
-    return [k for k in KERNELS if all(f"{m}-{k}" in results.methods for m in MODELS)]
+def _selected_pairs(results: Results) -> dict[str, tuple[str, ...]]:
+    """Return the labels of both models with β selected, by kernel."""
+    labels: dict[str, str] = {}
+    for label, entry in results.methods.items():
+        if "beta" not in entry["params"]:
+            labels.setdefault(entry["name"], label)
+    names = {kernel: [f"{model}-{kernel}" for model in MODELS] for kernel in KERNELS}
+    return {
+        kernel: tuple(labels[name] for name in pair)
+        for kernel, pair in names.items()
+        if all(name in labels for name in pair)
+    }
 
 
 def draw_selected(results: Results) -> Drawing:
-    """Draw the DRM and KRR on each data set, a panel a kernel.
+    """Draw the DRM and KRR on each data set, one panel per kernel.
 
     Raises
     ------
     NothingToDrawError
         If no data set has complete results.
     """
-    labels = [f"{model}-{kernel}" for kernel in _kernels(results) for model in MODELS]
+    pairs = _selected_pairs(results)
+    labels = [label for pair in pairs.values() for label in pair]
     datasets = _datasets_with(results, labels)
     figure = new_figure(DOUBLE, 0.17 * len(datasets) + 1.0)
-    kernels = _kernels(results)
-    panels = figure.subplots(1, len(kernels), sharey=True, sharex=True, squeeze=False)
-    for panel, kernel in zip(panels[0], kernels, strict=True):
-        _draw_pairs(panel, results, datasets, kernel)
-    legend_above(figure, unique_handles(panels[0]))
+    panels = figure.subplots(1, len(pairs), sharey=True, sharex=True, squeeze=False)[0]
+    for panel, (kernel, pair) in zip(panels, pairs.items(), strict=True):
+        for model, label, shift in zip(MODELS, pair, (-0.14, 0.14), strict=True):
+            _draw_means(panel, results, datasets, model, label, shift)
+        names = [dataset_name(results, dataset) for dataset in datasets]
+        panel.set_yticks(range(len(datasets)), names)
+        panel.set_ylim(len(datasets) - 0.4, -0.6)
+        panel.set_xlabel(metric_label(results.metric))
+        panel.set_title(KERNELS[kernel])
+    legend_above(figure, unique_handles(panels))
     return Drawing(
         f"{results.name}_selected",
         f"DRM against KRR, all parameters selected{paper_figure(results, 4)}",
-        caption(
+        _caption(
+            results,
             f"{metric_label(results.metric)} of the DRM and of kernel ridge regression,"
             " all parameters selected: mean and ± 1 standard deviation over splits.",
-            _words(results, datasets, labels),
+            datasets,
+            labels,
         ),
         figure,
     )
@@ -101,71 +106,50 @@ def _datasets_with(results: Results, labels: Sequence[str]) -> list[str]:
     return shown
 
 
-def _draw_pairs(
-    panel: Axes, results: Results, datasets: Sequence[str], kernel: str
+def _draw_means(
+    panel: Axes,
+    results: Results,
+    datasets: Sequence[str],
+    model: str,
+    label: str,
+    shift: float,
 ) -> None:
-    for shift, model in zip((-0.14, 0.14), MODELS, strict=True):
-        look = family_look(model)
-        cells = [
-            results.summary(d, f"{model}-{kernel}", mode=fair_mode(results))
-            for d in datasets
-        ]
-        shown = [(place, c) for place, c in enumerate(cells) if c.complete]
-        panel.errorbar(
-            [cell.mean for _, cell in shown],
-            [place + shift for place, _ in shown],
-            xerr=_bars([cell for _, cell in shown]),
-            fmt=look.marker,
-            color=look.colour,
-            mfc=look.colour if model == "drm" else "white",
-            ecolor=LIGHT,
-            elinewidth=1,
-            label=look.name,
-        )
-    panel.set_yticks(
-        range(len(datasets)), [dataset_name(results.datasets[d]) for d in datasets]
+    """Draw a model's means and deviations; no score is below 0 or above 1."""
+    look, mode = family_look(model), fair_mode(results)
+    cells = [results.summary(dataset, label, mode=mode) for dataset in datasets]
+    shown = [(place, cell) for place, cell in enumerate(cells) if cell.complete]
+    means = [cell.mean for _, cell in shown]
+    spreads = [0.0 if math.isnan(cell.spread) else cell.spread for _, cell in shown]
+    above = [1.0 - mean for mean in means]
+    panel.errorbar(
+        means,
+        [place + shift for place, _ in shown],
+        xerr=[list(map(min, spreads, room)) for room in (means, above)],
+        fmt=look.marker,
+        color=look.colour,
+        mfc=look.colour if model == "drm" else "white",
+        ecolor=LIGHT,
+        elinewidth=1,
+        label=look.name,
     )
-    panel.set_ylim(len(datasets) - 0.4, -0.6)
-    panel.set_xlabel(metric_label(results.metric))
-    panel.set_title(KERNELS[kernel])
-
-
-def _bars(cells: Sequence[Summary]) -> list[list[float]]:
-    """Return how far deviations reach down and up; no score is below 0 or above 1."""
-    spreads = [0.0 if math.isnan(cell.spread) else cell.spread for cell in cells]
-    pairs = list(zip(cells, spreads, strict=True))
-    return [
-        [min(spread, cell.mean) for cell, spread in pairs],
-        [min(spread, 1.0 - cell.mean) for cell, spread in pairs],
-    ]
 
 
 def has_fixed(results: Results, kernel: str) -> bool:
     """Tell whether an experiment has runs of both models with β fixed."""
-    return is_classification(results) and all(
-        _labels_by_beta(results, model, kernel) for model in MODELS
-    )
-
-
-def _labels_by_beta(results: Results, model: str, kernel: str) -> dict[float, str]:
-    found = {
-        beta: label
-        for label in results.methods
-        if label.startswith(f"{model}-{kernel} ")
-        and (beta := fixed_beta(label)) is not None
-    }
-    return dict(sorted(found.items()))
+    sweeps = beta_sweeps(results)
+    return all(f"{m}-{kernel}" in sweeps for m in MODELS)
 
 
 def draw_fixed(results: Results, kernel: str) -> Drawing:
-    """Draw the DRM and KRR against a fixed β, a panel a data set.
+    """Draw the DRM and KRR against a fixed β, one panel per data set.
 
     Raises
     ------
     NothingToDrawError
         If no data set has complete results.
     """
-    curves = {model: _labels_by_beta(results, model, kernel) for model in MODELS}
+    sweeps = beta_sweeps(results)
+    curves = {model: sweeps[f"{model}-{kernel}"] for model in MODELS}
     labels = [label for curve in curves.values() for label in curve.values()]
     datasets = _datasets_with(results, labels)
     figure, panels = grid_of_panels(
@@ -174,7 +158,7 @@ def draw_fixed(results: Results, kernel: str) -> Drawing:
     for panel, dataset in zip(panels, datasets, strict=True):
         for model, curve in curves.items():
             _draw_curve(panel, results, dataset, model, curve)
-        panel.set_title(dataset_name(results.datasets[dataset]), fontsize=7)
+        panel.set_title(dataset_name(results, dataset), fontsize=7)
         panel.set_xscale("log")
         panel.xaxis.set_major_locator(LogLocator(base=100))
         panel.xaxis.set_major_formatter(plain_numbers())
@@ -184,43 +168,43 @@ def draw_fixed(results: Results, kernel: str) -> Drawing:
     return Drawing(
         f"{results.name}_fixed_beta_{kernel}",
         f"DRM against KRR with β fixed, {KERNELS[kernel]}{paper_figure(results, 5)}",
-        caption(
+        _caption(
+            results,
             f"{metric_label(results.metric)} of the DRM and of kernel ridge regression"
             " against β, which is fixed; all other parameters selected;"
             f" {KERNELS[kernel]}, mean over the splits.",
-            _words(results, datasets, labels),
+            datasets,
+            labels,
         ),
         figure,
     )
 
 
 def _draw_curve(
-    panel: Axes, results: Results, dataset: str, model: str, curve: dict[float, str]
+    panel: Axes, results: Results, dataset: str, model: str, curve: Mapping[float, str]
 ) -> None:
     """Draw a model's means; the line has a gap where one is not complete."""
     look, mode = family_look(model), fair_mode(results)
     cells = [results.summary(dataset, label, mode=mode) for label in curve.values()]
-    panel.plot(
-        list(curve),
-        [cell.mean if cell.complete else math.nan for cell in cells],
-        look.line,
-        color=look.colour,
-        marker=look.marker,
-        ms=3,
-        mfc=look.colour if model == "drm" else "white",
-        label=look.name,
-    )
+    means = [cell.mean if cell.complete else math.nan for cell in cells]
+    fill = look.colour if model == "drm" else "white"
+    look.plot(panel, list(curve), means, ms=3, mfc=fill)
 
 
-def _words(results: Results, datasets: Sequence[str], labels: Sequence[str]) -> str:
+def _caption(
+    results: Results, shown: str, datasets: Sequence[str], labels: Sequence[str]
+) -> str:
     mode = fair_mode(results)
     missing = [
-        *absent_datasets(results, datasets),
-        *incomplete_cells(results, datasets, labels, mode),
+        f"{name} ({entry.get('missing') or 'no complete results'})"
+        for name, entry in results.datasets.items()
+        if name not in datasets
     ]
-    return caption(
-        sizes_sentence(results, datasets),
-        protocol_sentence(results, mode),
-        stand_in_sentence(results, datasets),
-        missing_sentence(missing),
+    for cell in (results.summary(d, m, mode=mode) for d in datasets for m in labels):
+        if not cell.complete:
+            part = f"{cell.done} of {cell.expected} splits"
+            why = "failed" if cell.done == cell.expected else part
+            missing.append(f"{cell.method} on {cell.dataset} ({why})")
+    return experiment_caption(
+        results, shown, datasets=datasets, modes=[mode], missing=missing
     )

@@ -1,12 +1,26 @@
-"""A drawing: a picture with its name, title and caption, and when there is none."""
+"""A drawing and what all drawings say: names of things, and sentences of captions."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
 from drmbench.errors import DrmbenchError
+from drmbench.metrics import get_metric
+from drmbench.paper import published_table
+from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.protocol_words import split_words, times
+from drmbench.report.scores import Scores, scores_of, table_sources
+from drmbench.report.statistics import CompletePart
+from drmbench.run.results import Results
+from drmbench.words import MODES
+
+#: More names than these are counted, not listed.
+_LISTED = 6
+#: Marks a data set for which a relative stands in.
+STAND_IN = "†"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,3 +48,217 @@ class Drawing:
 
 class NothingToDrawError(DrmbenchError):
     """The results have no row that a drawing could show; the text says what lacks."""
+
+
+def fair_mode(results: Results) -> ScalingMode:
+    """Return the mode that favours no method: honest if it was run, else the first."""
+    return "honest" if "honest" in results.modes else results.modes[0]
+
+
+def metric_label(metric: str) -> str:
+    """Return what an axis calls a metric, without its footnote.
+
+    Examples
+    --------
+    >>> metric_label("accuracy"), metric_label("gmean")
+    ('Accuracy', 'G-mean')
+    """
+    return get_metric(metric).label.partition(" (")[0]
+
+
+def dataset_name(results: Results, dataset: str) -> str:
+    """Return a data set's name, marked if a relative stands in for it."""
+    marked = results.datasets[dataset].get("substitute")
+    return f"{dataset}{STAND_IN if marked else ''}"
+
+
+def method_names(results: Results) -> dict[str, str]:
+    """Return what figures call each method, by label.
+
+    In an experiment that reproduces a table of the paper these are the paper's columns.
+    Of methods that share one it is the first's, those first that have no label of their
+    own; all others are called by their labels.
+    """
+    names = {label: label for label in results.methods}
+    if published_table(results.experiment.reproduces) is None:
+        return names
+    taken: set[str] = set()
+    for label in sorted(names, key=lambda x: results.methods[x]["name"] != x):
+        column = results.methods[label].get("column")
+        if column and column not in taken:
+            names[label] = column
+            taken.add(column)
+    return names
+
+
+def beta_sweeps(results: Results) -> dict[str, dict[float, str]]:
+    """Return the methods that were run at several fixed values of β.
+
+    Returns
+    -------
+    dict
+        By the method's name: labels by β, in the order of β.
+    """
+    found: dict[str, dict[float, str]] = {}
+    for label, entry in results.methods.items():
+        beta = entry["params"].get("beta")
+        if isinstance(beta, int | float):
+            found.setdefault(entry["name"], {})[float(beta)] = label
+    return {
+        name: dict(sorted(labels.items()))
+        for name, labels in found.items()
+        if len(labels) > 1
+    }
+
+
+def competing_methods(results: Results) -> list[str]:
+    """Return the labels of methods that are not one value of β of several."""
+    swept = {x for labels in beta_sweeps(results).values() for x in labels.values()}
+    return [label for label in results.methods if label not in swept]
+
+
+def experiment_scores(
+    results: Results, mode: ScalingMode, others: Iterable[Results] = ()
+) -> Scores:
+    """Return one experiment's scores as its tables show them.
+
+    Parameters
+    ----------
+    results : Results
+        The experiment.
+    mode : {"honest", "paper", "none", "maxabs"}
+        The scaling mode.
+    others : iterable of Results
+        Experiments from which a table of the paper may borrow columns.
+    """
+    published = published_table(results.experiment.reproduces)
+    lent_by = published.borrows_from if published else ""
+    together = {results.name: results} | {
+        other.name: other
+        for other in others
+        if lent_by and other.experiment.reproduces == lent_by
+    }
+    (source,) = (s for s in table_sources(together) if results in s.results)
+    return scores_of(source, mode, source.metric)
+
+
+def caption(*sentences: str) -> str:
+    """Join the sentences that say something.
+
+    Examples
+    --------
+    >>> caption("One.", "", "Two.")
+    'One. Two.'
+    """
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def experiment_caption(
+    results: Results,
+    shown: str,
+    *more: str,
+    datasets: Sequence[str],
+    modes: Sequence[ScalingMode],
+    missing: Sequence[str],
+) -> str:
+    """Return the caption of a figure of classification.
+
+    Parameters
+    ----------
+    results : Results
+        The experiment.
+    shown : str
+        What the figure shows.
+    *more : str
+        Sentences after those on sizes and protocol.
+    datasets : sequence of str
+        The data sets that are shown.
+    modes : sequence of {"honest", "paper", "none", "maxabs"}
+        The scaling modes that are.
+    missing : sequence of str
+        What is not shown, with the reasons.
+    """
+    entries = [results.datasets[name] for name in datasets]
+    splits = [int(entry["splits"]) for entry in entries]
+    protocols = []
+    for mode in modes:
+        others = list(results.selection_overrides(mode))
+        exceptions = f" (otherwise for {listed(others)})" if others else ""
+        selection = f"parameters selected by {results.selection(mode)}{exceptions}"
+        protocols.append(f"{MODES[mode].caption}, {selection}")
+    return caption(
+        shown,
+        f"{times(len(datasets), 'data set')} (n ="
+        f" {range_words(entry['n'] for entry in entries)} samples),"
+        f" {range_words(splits)} {'split' if max(splits) == 1 else 'splits'} each.",
+        f"Protocol: {split_words(results.experiment.split)}; {'; '.join(protocols)}.",
+        *more,
+        stand_in_sentence(results, datasets),
+        missing_sentence(missing),
+    )
+
+
+def paper_figure(results: Results, number: int) -> str:
+    """Return which figure of the paper a title belongs to, if it belongs to one."""
+    of_paper = str(results.experiment.reproduces).startswith("figure")
+    return f" (Figure {number} of the paper)" if of_paper else ""
+
+
+def range_words(counts: Iterable[float]) -> str:
+    """Say from where to where counts go.
+
+    Examples
+    --------
+    >>> range_words([1200, 300]), range_words([5, 5])
+    ('300 to 1,200', '5')
+    """
+    values = sorted(map(int, counts))
+    low, high = values[0], values[-1]
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def machine_sentence(results: Results) -> str:
+    """Say where times were measured."""
+    there = results.manifest.get("environment") or {}
+    threads = times(int(there.get("threads") or 1), "thread")
+    return f"Times on {there.get('cpu') or 'an unnamed processor'}, {threads}."
+
+
+def stand_in_sentence(results: Results, datasets: Iterable[str]) -> str:
+    """Say which relative stands in for each marked data set, if any."""
+    relatives = [
+        f"{name} ({results.datasets[name]['substitute']})"
+        for name in datasets
+        if results.datasets[name].get("substitute")
+    ]
+    return f"{STAND_IN} a relative stands in: {listed(relatives)}." if relatives else ""
+
+
+def missing_sentence(missing: Sequence[str]) -> str:
+    """Say what is not shown, if anything.
+
+    Examples
+    --------
+    >>> missing_sentence(["nci (not run)", "gcm (3 of 5 splits)"])
+    'Not shown: nci (not run), gcm (3 of 5 splits).'
+    """
+    return f"Not shown: {listed(missing)}." if missing else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names, or the first few and how many more there are.
+
+    Examples
+    --------
+    >>> listed(list("abcdefgh"))
+    'a, b, c, d, e, f and 2 more'
+    """
+    if len(names) <= _LISTED:
+        return ", ".join(names)
+    return f"{', '.join(names[:_LISTED])} and {len(names) - _LISTED} more"
+
+
+def left_out(part: CompletePart) -> list[str]:
+    """Return the data sets and methods that are not complete, to say so."""
+    dropped = (*part.dropped_datasets, *part.dropped_methods)
+    return [f"{name} (no complete results)" for name in dropped]

@@ -1,40 +1,266 @@
-"""Rows of the timing and convergence experiments, and what their panels share."""
+"""What the solvers cost: the paper's first three figures, of time and convergence."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, MaxNLocator
 from numpy.typing import NDArray
 
-from drmbench.report.figures.captions import dataset_name
-from drmbench.report.figures.drawing import NothingToDrawError
-from drmbench.report.figures.style import GREY, SOLVERS, Look
+from drmbench.errors import InputError
+from drmbench.report.figures.drawing import (
+    Drawing,
+    NothingToDrawError,
+    caption,
+    dataset_name,
+    machine_sentence,
+    missing_sentence,
+    paper_figure,
+    range_words,
+    stand_in_sentence,
+)
+from drmbench.report.figures.style import (
+    DOUBLE,
+    GREY,
+    SOLVERS,
+    Look,
+    grid_of_panels,
+    legend_above,
+    log_ticks,
+    new_figure,
+    unique_handles,
+)
+from drmbench.report.protocol_words import times
 from drmbench.run.results import Results
 
-_BAND = 0.18
+#: The penalty at which the paper shows the objective.
+TRACE_BETA = 1e4
+#: Relative gaps below this are rounding and no longer convergence.
+ROUNDING = 1e-15
 #: A band that would reach zero, which has no place on a logarithmic axis, ends at this
 #: share of the mean.
 BAND_ENDS = 0.1
 
+_BAND = 0.18
+_ACROSS = 5
+#: Column of the means and of the deviations, and label, of each row of panels.
+_ROWS = (
+    ("iterations", "iterations_sd", "iterations"),
+    ("seconds_example", "seconds_sd", "time (s)"),
+)
 
-def solver_look(results: Results, label: str) -> Look:
+
+def draw_time(results: Results) -> Drawing:
+    """Draw the time of one test example against the training size, log-log.
+
+    Raises
+    ------
+    NothingToDrawError
+        If no size was measured.
+    """
+    rows = _measured_rows(results, ["n_train", "seconds_example"])
+    datasets = _shown_datasets(results, rows)
+    figure, panels = grid_of_panels(
+        len(datasets), columns=3, height=1.75, sharex=True, sharey=True
+    )
+    guides = []
+    for panel, dataset in zip(panels, datasets, strict=True):
+        panel.set(xscale="log", yscale="log", title=dataset_name(results, dataset))
+        _plot_series(panel, results, rows, dataset, "n_train", *_ROWS[1][:2])
+        # Time proportional to n, below all curves.
+        part = rows[rows["dataset"] == dataset]
+        ends = np.array([part["n_train"].min(), part["n_train"].max()], dtype=float)
+        guide = 0.5 * (part["seconds_example"] / part["n_train"]).min() * ends
+        panel.plot(ends, guide, color=GREY, lw=0.8, ls=(0, (1, 1)), label="slope 1")
+        guides.append(guide[0])
+    mean, spread = rows["seconds_example"], rows["seconds_sd"].fillna(0)
+    panels[0].set_ylim(*log_limits(np.concatenate([mean, mean + spread, guides])))
+    log_ticks(panels[0].xaxis)
+    log_ticks(panels[0].yaxis)
+    figure.supxlabel("training samples n", fontsize=8)
+    figure.supylabel("time of one test example (s)", fontsize=8)
+    legend_above(figure, unique_handles(panels))
+    return Drawing(
+        f"{results.name}_time",
+        "Time of one test example against the number of training samples"
+        + paper_figure(results, 1),
+        caption(
+            "Time of one test example against the number n of training samples: mean"
+            f" over {range_words(rows['examples'].dropna())} test examples, and a band"
+            f" of ± 1 standard deviation (not below {BAND_ENDS:g} of the mean); the"
+            " dotted line is proportional to n.",
+            f"{times(len(datasets), 'data set')}, n = {range_words(rows['n_train'])};"
+            f" {constants(rows, 'alpha', 'beta', 'iterations')}, linear kernel.",
+            machine_sentence(results),
+            stand_in_sentence(results, datasets),
+            missing_sentence(_missing_measurements(results, rows, "sizes")),
+        ),
+        figure,
+    )
+
+
+def draw_objective(results: Results) -> Drawing:
+    """Draw the gap of the objective to the lowest value found, by iteration.
+
+    Raises
+    ------
+    NothingToDrawError
+        If there is no trace at :data:`TRACE_BETA`.
+    """
+    rows = _measured_rows(results, ["beta"])
+    rows = rows[np.isclose(rows["beta"], TRACE_BETA) & (rows["trace"] != "")]
+    if rows.empty:
+        raise NothingToDrawError(
+            f"{results.name}: no finished row has a trace at β = {TRACE_BETA:g}"
+        )
+    datasets = _shown_datasets(results, rows)
+    figure, panels = grid_of_panels(
+        len(datasets), columns=3, height=1.75, sharex=True, sharey=True
+    )
+    for panel, dataset in zip(panels, datasets, strict=True):
+        _draw_gaps(panel, results, rows, dataset)
+        panel.set_title(dataset_name(results, dataset))
+    panels[0].xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    figure.supxlabel("iteration", fontsize=8)
+    figure.supylabel("relative gap of the objective", fontsize=8)
+    legend_above(figure, unique_handles(panels))
+    return Drawing(
+        f"{results.name}_objective",
+        f"Objective against iteration{paper_figure(results, 2)}",
+        caption(
+            "Objective against iteration, as (objective − lowest) / |lowest| with the"
+            " lowest value that any of the algorithms found on the data set; gaps below"
+            f" {ROUNDING:g}, which are rounding, are left out.",
+            f"{times(len(datasets), 'data set')}, n ="
+            f" {range_words(rows['n_train'].dropna())} training samples, one test"
+            f" example; {constants(rows, 'alpha', 'beta')}, linear kernel.",
+            stand_in_sentence(results, datasets),
+            missing_sentence(_missing_measurements(results, rows, "traces", 1)),
+        ),
+        figure,
+    )
+
+
+def _draw_gaps(panel: Axes, results: Results, rows: pd.DataFrame, dataset: str) -> None:
+    traces = {}
+    for label, series in _series(results, rows, dataset, "beta"):
+        text = series["trace"].iloc[0]
+        try:
+            trace = np.array(json.loads(text), dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise InputError(
+                f"{results.name}: the trace of {label} on {dataset} is not a JSON list"
+                f" of numbers: {text[:40]!r}"
+            ) from error
+        if trace.ndim == 1 and len(trace):
+            traces[label] = trace
+    lowest = min(float(trace.min()) for trace in traces.values())
+    for label, trace in traces.items():
+        look = _solver_look(results, label)
+        gap = (trace - lowest) / (abs(lowest) or 1.0)
+        shown = np.where(gap > ROUNDING, gap, np.nan)
+        look.plot(panel, shown, markevery=max(1, len(gap) // 8))
+    panel.set_yscale("log")
+
+
+def draw_beta(results: Results) -> Drawing:
+    """Draw the iterations and the time that a test example takes against β.
+
+    Raises
+    ------
+    NothingToDrawError
+        If no penalty was measured.
+    """
+    rows = _measured_rows(results, ["beta", "iterations", "seconds_example"])
+    datasets = _shown_datasets(results, rows)
+    figure, panels = _pairs_of_panels(len(datasets))
+    for pair, dataset in zip(panels, datasets, strict=True):
+        pair[0].set_title(dataset_name(results, dataset))
+        for panel, (mean, spread, _) in zip(pair, _ROWS, strict=True):
+            _plot_series(panel, results, rows, dataset, "beta", mean, spread)
+    for number, (mean, _, _) in enumerate(_ROWS):
+        limits = log_limits(rows[mean].to_numpy())
+        for pair in panels:
+            pair[number].set_ylim(*limits)
+            log_ticks(pair[number].yaxis)
+    handles = unique_handles(pair[0] for pair in panels)
+    if (rows["converged"] < 1).any():
+        words = "hollow: not all converged"
+        hollow = Line2D([], [], ls="", marker="o", mec=GREY, mfc="white", label=words)
+        handles.append(hollow)
+    legend_above(figure, handles)
+    return Drawing(
+        f"{results.name}_beta",
+        f"Iterations and time of one test example against β{paper_figure(results, 3)}",
+        _beta_caption(results, rows, datasets),
+        figure,
+    )
+
+
+def _pairs_of_panels(number: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """Return a figure and a pair of panels, one above the other, for each data set."""
+    columns = min(_ACROSS, number)
+    bands = -(-number // columns)
+    figure = new_figure(DOUBLE, 2.9 * bands + 0.45)
+    grid = figure.subplots(2 * bands, columns, squeeze=False, sharex=True)
+    pairs = []
+    for place in range(columns * bands):
+        band, column = divmod(place, columns)
+        pair = (grid[2 * band, column], grid[2 * band + 1, column])
+        if place >= number:
+            pair[0].remove()
+            pair[1].remove()
+            continue
+        for panel, (_, _, label) in zip(pair, _ROWS, strict=True):
+            panel.set_xscale("log")
+            panel.set_yscale("log")
+            panel.xaxis.set_major_locator(LogLocator(numticks=5))
+            panel.tick_params(labelleft=column == 0)
+            if column == 0:
+                panel.set_ylabel(label)
+        pair[1].tick_params(labelbottom=True)
+        pair[1].set_xlabel("β")
+        pairs.append(pair)
+    return figure, pairs
+
+
+def _beta_caption(results: Results, rows: pd.DataFrame, datasets: list[str]) -> str:
+    measure = results.experiment.measure
+    settings = [
+        constants(rows, "alpha"),
+        f"tolerance {measure['tol']:g}" if measure.get("tol") else "",
+        f"at most {measure['iterations']:,} iterations"
+        if measure.get("iterations")
+        else "",
+    ]
+    return caption(
+        "Iterations until the tolerance was met (above) and time of one test example"
+        " (below) against β: mean and ± 1 standard deviation over"
+        f" {range_words(rows['examples'].dropna())} test examples."
+        " Hollow markers: some examples did not meet the tolerance.",
+        f"{times(len(datasets), 'data set')}, n ="
+        f" {range_words(rows['n_train'].dropna())} training samples;"
+        f" {', '.join(filter(None, settings))}, linear kernel.",
+        machine_sentence(results),
+        stand_in_sentence(results, datasets),
+        missing_sentence(_missing_measurements(results, rows, "values of β")),
+    )
+
+
+def _solver_look(results: Results, label: str) -> Look:
     """Return how a solver is drawn; one beyond the paper is grey."""
     other = Look(GREY, "D", "-.", label)
     return SOLVERS.get(results.methods[label]["name"], other)
 
 
-def measured_rows(results: Results, columns: Sequence[str]) -> pd.DataFrame:
-    """Return the rows that ended well and have all of some numbers.
-
-    Raises
-    ------
-    NothingToDrawError
-        If there is none.
-    """
+def _measured_rows(results: Results, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the rows that ended well and have all of some numbers."""
     rows = results.rows[results.rows["status"] == "ok"]
     rows = rows.dropna(subset=list(columns))
     if rows.empty:
@@ -44,18 +270,13 @@ def measured_rows(results: Results, columns: Sequence[str]) -> pd.DataFrame:
     return rows
 
 
-def whole(numbers: pd.Series[float]) -> list[int]:
-    """Return counts, which a column with gaps holds as floats, as integers."""
-    return [int(number) for number in numbers.dropna()]
-
-
-def shown_datasets(results: Results, rows: pd.DataFrame) -> list[str]:
+def _shown_datasets(results: Results, rows: pd.DataFrame) -> list[str]:
     """Return the data sets that have rows, in the manifest's order."""
     there = set(rows["dataset"])
     return [name for name in results.datasets if name in there]
 
 
-def series_of(
+def _series(
     results: Results, rows: pd.DataFrame, dataset: str, x: str
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Give each method's rows on a data set, sorted along the horizontal axis."""
@@ -65,26 +286,30 @@ def series_of(
             yield label, chosen.sort_values(x)
 
 
-def plot_with_band(
-    panel: Axes, look: Look, x: Any, mean: Any, spread: Any, **options: Any
+def _plot_series(
+    panel: Axes,
+    results: Results,
+    rows: pd.DataFrame,
+    dataset: str,
+    x: str,
+    mean: str,
+    spread: str,
 ) -> None:
-    """Draw means as a line and mean ± spread as a band, for a logarithmic axis.
+    """Draw each method's means as a line in a band of ± a deviation, on log axes.
 
-    The band ends at :data:`BAND_ENDS` of the mean where it would reach below.
+    Against β the markers are hollow where not all examples converged.
     """
-    x, mean = np.asarray(x, dtype=float), np.asarray(mean, dtype=float)
-    spread = np.nan_to_num(np.asarray(spread, dtype=float))
-    lower = np.maximum(mean - spread, BAND_ENDS * mean)
-    panel.fill_between(x, lower, mean + spread, color=look.colour, alpha=_BAND, lw=0)
-    panel.plot(
-        x,
-        mean,
-        look.line,
-        color=look.colour,
-        marker=look.marker,
-        label=look.name,
-        **options,
-    )
+    for label, series in _series(results, rows, dataset, x):
+        look = _solver_look(results, label)
+        at, middle = (series[name].to_numpy(dtype=float) for name in (x, mean))
+        room = np.nan_to_num(series[spread].to_numpy(dtype=float))
+        lower = np.maximum(middle - room, BAND_ENDS * middle)
+        colour, marker = look.colour, look.marker
+        panel.fill_between(at, lower, middle + room, color=colour, alpha=_BAND, lw=0)
+        look.plot(panel, at, middle)
+        if x == "beta":
+            hollow = series["converged"].to_numpy() < 1
+            panel.plot(at[hollow], middle[hollow], marker, mec=colour, mfc="white")
 
 
 def log_limits(values: NDArray[np.float64], margin: float = 0.08) -> tuple[float, ...]:
@@ -100,27 +325,10 @@ def log_limits(values: NDArray[np.float64], margin: float = 0.08) -> tuple[float
     return float(10 ** (low - room)), float(10 ** (high + room))
 
 
-def panel_title(results: Results, dataset: str) -> str:
-    """Return a data set's name, marked if a relative stands in for it."""
-    return dataset_name(results.datasets[dataset])
-
-
-def missing_measurements(
+def _missing_measurements(
     results: Results, rows: pd.DataFrame, noun: str, expected: int | None = None
 ) -> list[str]:
-    """Return what is expected but not measured, each with what there is.
-
-    Parameters
-    ----------
-    results : Results
-        The experiment.
-    rows : DataFrame
-        The rows that are drawn.
-    noun : str
-        What a row is one of, such as ``sizes``.
-    expected : int or None
-        Rows of a method on a data set; None is what the manifest says.
-    """
+    """Return what is expected, by default by the manifest, but not measured."""
     counts = rows.groupby(["dataset", "method"]).size().to_dict()
     missing = []
     for dataset, entry in results.datasets.items():

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 from matplotlib.axes import Axes
 
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.figures.captions import (
-    caption,
-    listed,
-    missing_sentence,
-    protocol_sentence,
-    sizes_sentence,
-    stand_in_sentence,
-)
-from drmbench.report.figures.classified import (
-    comparison_of,
+from drmbench.report.figures.drawing import (
+    Drawing,
+    NothingToDrawError,
+    beta_sweeps,
+    experiment_caption,
+    experiment_scores,
     fair_mode,
-    fixed_beta,
     left_out,
-    metric_words,
+    listed,
 )
-from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.style import (
     BLACK,
     DOUBLE,
@@ -43,6 +38,7 @@ from drmbench.report.statistics import (
     mean_ranks,
 )
 from drmbench.run.results import Results
+from drmbench.words import metric_words
 
 #: Ranks over fewer data sets than these say nothing.
 _FEWEST = 3
@@ -74,9 +70,39 @@ class Standing:
     cd: float
     families: dict[str, str]
 
+    @cached_property
+    def bars(self) -> list[tuple[float, float, int]]:
+        """The ends of each clique's bar, and its level: bars may not touch."""
+        ends: list[float] = []
+        placed = []
+        for group in cliques(self.ranks, self.cd):
+            low, high = float(self.ranks[group[0]]), float(self.ranks[group[-1]])
+            free = (number for number, end in enumerate(ends) if end < low - 0.1)
+            level = next(free, len(ends))
+            ends[level : level + 1] = [high]
+            placed.append((low, high, level))
+        return placed
+
+    @property
+    def depth(self) -> float:
+        """The lines that the bars take."""
+        return _LEVEL * (1 + max((level for _, _, level in self.bars), default=-1))
+
+    @property
+    def height(self) -> float:
+        """The lines that a panel takes: scale, bars, and half of the names."""
+        return 4.2 + self.depth + (len(self.ranks) + 1) // 2
+
+    @property
+    def test_words(self) -> str:
+        """What Friedman's test says."""
+        test = friedman(self.part.means)
+        value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
+        return f"{value} ({self.mode} mode, {test.k} methods, N = {test.n} data sets)"
+
 
 def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
-    """Draw the mean ranks, a panel a mode, with bars over what cannot be told apart.
+    """Draw the mean ranks, one panel per mode; bars join what cannot be told apart.
 
     The methods that compete are those that the tables rank.
 
@@ -92,14 +118,16 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     NothingToDrawError
         If fewer than three data sets, or two methods, have complete results.
     """
-    compared = [comparison_of(results, m, others.values()) for m in _modes(results)]
-    standings = [s for comparison in compared if (s := _standing(comparison))]
+    fair = fair_mode(results)
+    modes = (fair, *(mode for mode in results.modes if mode != fair))
+    compared = [experiment_scores(results, mode, others.values()) for mode in modes]
+    standings = [s for scores in compared if (s := _standing(scores))]
     if not standings:
         raise NothingToDrawError(
             f"{results.name}: mean ranks need two methods with complete results on"
             f" {_FEWEST} data sets"
         )
-    lines = [_height(standing) for standing in standings]
+    lines = [standing.height for standing in standings]
     figure = new_figure(DOUBLE, _LINE * sum(lines) + 0.2 * len(lines))
     panels = figure.subplots(len(lines), squeeze=False, height_ratios=lines)[:, 0]
     for panel, standing in zip(panels, standings, strict=True):
@@ -114,98 +142,54 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     )
 
 
-def _modes(results: Results) -> list[ScalingMode]:
-    fair = fair_mode(results)
-    return [fair, *(mode for mode in results.modes if mode != fair)]
-
-
-def _standing(comparison: Scores) -> Standing | None:
-    scores, families = comparison.ranked_scores(), _families(comparison)
-    free = [name for name in scores if name in families and fixed_beta(name) is None]
-    part = complete_part(scores[free])
+def _standing(scores: Scores) -> Standing | None:
+    parts = (*scores.source.lenders, *scores.source.results)
+    swept = {x for r in parts for s in beta_sweeps(r).values() for x in s.values()}
+    methods = {label: entry for r in parts for label, entry in r.methods.items()}
+    families = {
+        column.heading: base_family(methods[column.labels[0]]["family"])
+        for column in scores.ranked
+        if column.labels
+        and column.labels[0] in methods
+        and column.labels[0] not in swept
+    }
+    part = complete_part(scores.ranked_scores()[list(families)])
     n, k = part.means.shape
     if n < _FEWEST or k < 2:
         return None
     ranks = mean_ranks(part.means).sort_values(kind="stable")
-    cd = critical_difference(k, n)
-    return Standing(comparison.mode, part, ranks, cd, families)
-
-
-def _families(comparison: Scores) -> dict[str, str]:
-    """Return the family of each method that was run, by its name in the tables."""
-    source = comparison.source
-    methods = {
-        label: entry
-        for results in (*source.lenders, *source.results)
-        for label, entry in results.methods.items()
-    }
-    return {
-        column.heading: base_family(methods[column.labels[0]]["family"])
-        for column in comparison.columns
-        if column.labels and column.labels[0] in methods
-    }
-
-
-def _levels(
-    ranks: pd.Series[float], groups: Sequence[tuple[str, ...]]
-) -> list[tuple[float, float, int]]:
-    """Return the ends of each clique's bar, and its level: bars may not touch."""
-    ends: list[float] = []
-    placed = []
-    for group in groups:
-        low, high = float(ranks[group[0]]), float(ranks[group[-1]])
-        free = (number for number, end in enumerate(ends) if end < low - 0.1)
-        level = next(free, len(ends))
-        ends[level : level + 1] = [high]
-        placed.append((low, high, level))
-    return placed
-
-
-def _depth(standing: Standing) -> float:
-    """Return the lines that the bars of the cliques take."""
-    placed = _levels(standing.ranks, cliques(standing.ranks, standing.cd))
-    return _LEVEL * (1 + max((level for _, _, level in placed), default=-1))
-
-
-def _height(standing: Standing) -> float:
-    """Return the lines that a panel takes: scale, bars, and half of the names."""
-    return 4.2 + _depth(standing) + (len(standing.ranks) + 1) // 2
+    return Standing(scores.mode, part, ranks, critical_difference(k, n), families)
 
 
 def _draw_panel(panel: Axes, standing: Standing) -> None:
-    ranks = standing.ranks
-    k = len(ranks)
+    k = len(standing.ranks)
     panel.set_axis_off()
     panel.set_xlim(1, k)
-    panel.set_ylim(3.0 - _height(standing), 3.0)
-    _draw_scale(panel, k, standing.cd)
-    for low, high, level in _levels(ranks, cliques(ranks, standing.cd)):
-        y = -0.5 - _LEVEL * level
-        panel.plot([low - 0.04, high + 0.04], [y, y], color=BLACK, lw=2.6, zorder=3)
-    half = (k + 1) // 2
-    for place, (name, rank) in enumerate(ranks.items()):
-        left = place < half
-        y = -1.2 - _depth(standing) - (place if left else k - 1 - place)
-        family = standing.families[str(name)]
-        _draw_name(panel, str(name), family, float(rank), (1 if left else k, y))
-
-
-def _draw_scale(panel: Axes, k: int, cd: float) -> None:
+    panel.set_ylim(3.0 - standing.height, 3.0)
     panel.plot([1, k], [0, 0], color=BLACK, lw=0.8)
     for rank in range(1, k + 1):
         panel.plot([rank, rank], [0, 0.3], color=BLACK, lw=0.8)
         panel.text(rank, 0.45, str(rank), ha="center", va="bottom", fontsize=7)
-    width = min(cd, k - 1)
+    width = min(standing.cd, k - 1)
     panel.plot([1, 1 + width], [1.75, 1.75], color=BLACK, lw=1.2, marker="|", ms=5)
-    beyond = " (more than the scale)" if cd > k - 1 else ""
-    text = f"CD = {cd:.2f}{beyond}"
+    beyond = " (more than the scale)" if standing.cd > k - 1 else ""
+    text = f"CD = {standing.cd:.2f}{beyond}"
     panel.text(1 + width / 2, 1.95, text, ha="center", va="bottom", fontsize=7)
+    for low, high, level in standing.bars:
+        y = -0.5 - _LEVEL * level
+        panel.plot([low - 0.04, high + 0.04], [y, y], color=BLACK, lw=2.6, zorder=3)
+    half = (k + 1) // 2
+    for place, name in enumerate(standing.ranks.index):
+        left = place < half
+        y = -1.2 - standing.depth - (place if left else k - 1 - place)
+        _draw_name(panel, standing, name, (1 if left else k, y))
 
 
 def _draw_name(
-    panel: Axes, name: str, family: str, rank: float, end: tuple[float, float]
+    panel: Axes, standing: Standing, name: str, end: tuple[float, float]
 ) -> None:
     """Draw the line from a rank down and out to the name, and the rank itself."""
+    rank, family = float(standing.ranks[name]), standing.families[name]
     look, (edge, y) = family_look(family), end
     panel.plot([rank, rank, edge], [0, y, y], color=GREY, lw=0.7, zorder=1)
     panel.plot([rank], [0], look.marker, color=look.colour, ms=4.5, clip_on=False)
@@ -223,48 +207,27 @@ def _draw_name(
     )
 
 
-def _caption(
-    results: Results, comparison: Scores, standings: Sequence[Standing]
-) -> str:
+def _caption(results: Results, scores: Scores, standings: Sequence[Standing]) -> str:
     headings = set(standings[0].part.means.index)
-    shown = [row.dataset for row in comparison.rows if row.heading in headings]
-    return caption(
-        f"Mean ranks by {metric_words(comparison.metric)}, 1 being the best. Bars join"
-        " methods whose mean ranks differ by less than Nemenyi's critical difference"
-        " (CD) at the 5% level. Friedman's test (Iman and Davenport):"
-        f" {'; '.join(map(_test_words, standings))}.",
-        sizes_sentence(results, shown),
-        protocol_sentence(results, *(standing.mode for standing in standings)),
-        stand_in_sentence(results, shown),
-        _lent(comparison),
-        missing_sentence(_gaps(standings)),
-    )
-
-
-def _lent(comparison: Scores) -> str:
-    """Say which methods another experiment has, and which."""
-    if not comparison.lent:
-        return ""
-    names = [found.name for found in comparison.source.lenders]
-    return (
-        f"{listed(comparison.lent)}: of the experiment {listed(names)}, selected as"
-        " there."
-    )
-
-
-def _test_words(standing: Standing) -> str:
-    test = friedman(standing.part.means)
-    value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
-    return f"{value} ({standing.mode} mode, {test.k} methods, N = {test.n} data sets)"
-
-
-def _gaps(standings: Sequence[Standing]) -> list[str]:
-    """Return what is left out, with the mode where not all modes leave it out."""
-    modes: dict[str, list[str]] = {}
+    shown = [row.dataset for row in scores.rows if row.heading in headings]
+    modes: dict[str, list[str]] = {}  # in which something is left out
     for standing in standings:
         for text in left_out(standing.part):
             modes.setdefault(text, []).append(standing.mode)
-    return [
+    gaps = [
         text if len(found) == len(standings) else f"{text} in {found[0]} mode"
         for text, found in modes.items()
     ]
+    lenders = [found.name for found in scores.source.lenders]
+    lent = f"{listed(scores.lent)}: of the experiment {listed(lenders)}, selected as"
+    return experiment_caption(
+        results,
+        f"Mean ranks by {metric_words(scores.metric)}, 1 being the best. Bars join"
+        " methods whose mean ranks differ by less than Nemenyi's critical difference"
+        " (CD) at the 5% level. Friedman's test (Iman and Davenport):"
+        f" {'; '.join(standing.test_words for standing in standings)}.",
+        f"{lent} there." if scores.lent else "",
+        datasets=shown,
+        modes=[standing.mode for standing in standings],
+        missing=gaps,
+    )

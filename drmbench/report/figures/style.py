@@ -78,6 +78,11 @@ class Look:
     line: str = "-"
     name: str = ""
 
+    def plot(self, panel: Axes, *data: Any, **options: Any) -> None:
+        """Draw a series in this look, as ``Axes.plot`` takes data and options."""
+        look = {"color": self.colour, "marker": self.marker, "label": self.name}
+        panel.plot(*data, self.line, **{**look, **options})
+
 
 #: The three algorithms of the paper, by the name of the method.
 SOLVERS: Mapping[str, Look] = {

@@ -1,4 +1,4 @@
-"""What accuracy costs: mean metric against mean time, one point a method."""
+"""What accuracy costs: mean metric against mean time, one point per method."""
 
 from __future__ import annotations
 
@@ -8,24 +8,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.figures.captions import (
-    caption,
-    machine_sentence,
-    missing_sentence,
-    protocol_sentence,
-    sizes_sentence,
-    stand_in_sentence,
-)
-from drmbench.report.figures.classified import (
+from drmbench.report.figures.drawing import (
+    Drawing,
+    NothingToDrawError,
+    competing_methods,
+    experiment_caption,
     fair_mode,
-    free_methods,
     left_out,
+    machine_sentence,
     method_names,
     metric_label,
-    metric_words,
 )
-from drmbench.report.figures.drawing import Drawing, NothingToDrawError
-from drmbench.report.figures.labels import label_points
+from drmbench.report.figures.point_labels import label_points
 from drmbench.report.figures.style import (
     DOUBLE,
     LIGHT,
@@ -36,6 +30,7 @@ from drmbench.report.figures.style import (
 )
 from drmbench.report.statistics import complete_part
 from drmbench.run.results import Results
+from drmbench.words import metric_words
 
 _SECONDS = ["seconds_select", "seconds_fit", "seconds_predict"]
 #: More methods than these need two columns for their labels.
@@ -51,7 +46,7 @@ def draw_tradeoff(results: Results) -> Drawing:
         If fewer than two methods have results and times on the same data sets.
     """
     mode = fair_mode(results)
-    part = complete_part(results.means(mode=mode)[free_methods(results)])
+    part = complete_part(results.means(mode=mode)[competing_methods(results)])
     points = _points(results, part.means, mode)
     if len(points) < 2:
         raise NothingToDrawError(
@@ -71,27 +66,26 @@ def draw_tradeoff(results: Results) -> Drawing:
         list(zip(points["seconds"], points["metric"], strict=True)),
         [names[str(label)] for label in points.index],
     )
-    datasets = [str(name) for name in part.means.index]
     return Drawing(
         f"{results.name}_tradeoff",
         f"{metric_label(results.metric)} against time: {results.experiment.title}",
-        caption(
+        experiment_caption(
+            results,
             f"Mean over data sets of the {metric_words(results.metric)} against the"
             " mean time that selection, fit and prediction of one split take (splits"
             " that ended well). The line joins the methods that no other beats in"
             " both.",
-            sizes_sentence(results, datasets),
-            protocol_sentence(results, mode),
             machine_sentence(results),
-            stand_in_sentence(results, datasets),
-            missing_sentence(left_out(part)),
+            datasets=[str(name) for name in part.means.index],
+            modes=[mode],
+            missing=left_out(part),
         ),
         figure,
     )
 
 
 def _points(results: Results, means: pd.DataFrame, mode: ScalingMode) -> pd.DataFrame:
-    """Return mean seconds of a split and mean metric, one row a method."""
+    """Return mean seconds of a split and mean metric, one row per method."""
     rows = results.rows
     rows = rows[
         (rows["status"] == "ok")
@@ -113,7 +107,10 @@ def _points(results: Results, means: pd.DataFrame, mode: ScalingMode) -> pd.Data
 def _draw_points(panel: Axes, results: Results, points: pd.DataFrame) -> None:
     panel.set_xscale("log")
     panel.margins(0.14, 0.12)
-    front = _front(points)
+    # The methods that no other beats in both, fastest first.
+    by_time = points.sort_values(["seconds", "metric"], ascending=[True, False])
+    best_before = by_time["metric"].cummax().shift(fill_value=-float("inf"))
+    front = by_time[by_time["metric"] > best_before]
     panel.plot(
         front["seconds"], front["metric"], color=LIGHT, lw=0.8, ls="--", zorder=1
     )
@@ -122,10 +119,3 @@ def _draw_points(panel: Axes, results: Results, points: pd.DataFrame) -> None:
         panel.plot(
             [point["seconds"]], [point["metric"]], look.marker, color=look.colour, ms=5
         )
-
-
-def _front(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the methods that no other beats in both, fastest first."""
-    by_time = points.sort_values(["seconds", "metric"], ascending=[True, False])
-    best_before = by_time["metric"].cummax().shift(fill_value=-float("inf"))
-    return by_time[by_time["metric"] > best_before]

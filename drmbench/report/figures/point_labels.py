@@ -17,7 +17,8 @@ _SIZE = 7.0
 #: Distances of a label from its point to try, in points.
 _DISTANCES = (5.0, 8.0, 13.0, 19.0, 26.0, 34.0, 43.0, 53.0)
 _LEADER_FROM = 13.0  # the distance from which on a thin line leads to the point
-_ANGLES = tuple(math.radians(angle) for angle in (0, 180, 90, 270, 45, 315, 135, 225))
+_ANGLES = [math.radians(angle) for angle in (0, 180, 90, 270, 45, 315, 135, 225)]
+_DIRECTIONS = np.round([[math.cos(angle), math.sin(angle)] for angle in _ANGLES], 6)
 #: Half the side of a square around each point in which no other point's label is, in
 #: points; a label beside a marker seems to belong to it.
 _MARKER = 8.0
@@ -44,7 +45,7 @@ def label_points(
     points : sequence of (float, float)
         In the panel's coordinates.
     names : list of str
-        One a point.
+        One per point.
     """
     figure.draw_without_rendering()  # the layout decides where the panel is
     scale = figure.dpi / 72
@@ -52,11 +53,15 @@ def label_points(
     inside = np.array(panel.get_window_extent().extents) / scale
     sizes = [_text_size(figure, panel, name) / scale for name in names]
     taken = np.hstack([at - _MARKER, at + _MARKER])
-    for number in _most_crowded_first(at):
-        centres = _centres(sizes[number])
+    gaps = np.sort(np.linalg.norm(at[:, None] - at, axis=2), axis=1)
+    for number in np.argsort(gaps[:, :3].sum(axis=1)).tolist():  # most crowded first
+        # Centres of the label relative to its point, nearest first.
+        reach = np.array(_DISTANCES)[:, None, None] + sizes[number] / 2
+        centres = (reach * _DIRECTIONS).reshape(-1, 2)
         boxes = _boxes(at[number] + centres, sizes[number])
         others = np.delete(taken, number, axis=0)
-        cost = _overlap(boxes, others) + _outside(boxes, inside)
+        area = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
+        cost = _overlap(boxes, others) + (area - _overlap(boxes, inside[None]))
         cost += _way_cost(at[number], centres, others)
         best = int(np.argmin(cost))
         far = _DISTANCES[best // len(_ANGLES)] >= _LEADER_FROM
@@ -65,24 +70,12 @@ def label_points(
         _write(panel, names[number], points[number], centres[best], far)
 
 
-def _most_crowded_first(at: Array) -> list[int]:
-    gaps = np.linalg.norm(at[:, None] - at, axis=2)
-    return [int(i) for i in np.argsort(np.sort(gaps, axis=1)[:, :3].sum(axis=1))]
-
-
 def _text_size(figure: Figure, panel: Axes, name: str) -> Array:
     """Return the width and height of a text, in pixels."""
     text = panel.text(0, 0, name, fontsize=_SIZE, transform=None)
     extent = text.get_window_extent(cast(Any, figure.canvas).get_renderer())
     text.remove()
     return np.array([extent.width, extent.height])
-
-
-def _centres(size: Array) -> Array:
-    """Return centres of a label relative to its point, nearest first."""
-    directions = np.round([[math.cos(a), math.sin(a)] for a in _ANGLES], 6)
-    reach = np.array(_DISTANCES)[:, None, None] + size / 2
-    return np.asarray((reach * directions).reshape(-1, 2))
 
 
 def _boxes(centres: Array, size: Array) -> Array:
@@ -95,12 +88,6 @@ def _overlap(boxes: Array, taken: Array) -> Array:
     low = np.maximum(boxes[:, None, :2], taken[:, :2])
     high = np.minimum(boxes[:, None, 2:], taken[:, 2:])
     return np.asarray(np.clip(high - low, 0, None).prod(axis=2).sum(axis=1))
-
-
-def _outside(boxes: Array, inside: Array) -> Array:
-    """Return the area of each box that is not inside."""
-    area = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
-    return np.asarray(area - _overlap(boxes, inside[None]))
 
 
 def _way(centre: Array) -> Array:

@@ -6,16 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
 from drmbench.run.results import Results
-
-_SCALINGS = {
-    "honest": "honest: selection chooses, on the training part alone, between unscaled"
-    " features and features divided by their largest absolute value there",
-    "paper": f"as in the paper ({OPTIMISTIC})",
-    "none": "features as they are",
-    "maxabs": "features divided by their largest absolute value in the training part",
-}
 
 
 def times(number: int, noun: str) -> str:
@@ -73,18 +64,14 @@ def _train_words(train: object) -> str:
 
 def selection_words(results: Results) -> str:
     """Say how parameters were selected, or at which they were measured."""
-    experiment = results.experiment
-    if experiment.kind != "classification":
-        return measure_words(experiment.measure)
-    return " ".join(
-        f"Mode {mode}: {_selection_in(results, mode)}." for mode in results.modes
-    )
-
-
-def _selection_in(results: Results, mode: ScalingMode) -> str:
-    others = results.selected_otherwise(mode).items()
-    exceptions = "".join(f"; {', '.join(labels)}: {text}" for text, labels in others)
-    return f"{results.selection(mode)}{exceptions}"
+    if results.experiment.kind != "classification":
+        return measure_words(results.experiment.measure)
+    said = []
+    for mode in results.modes:
+        others = results.selected_otherwise(mode).items()
+        exceptions = (f"; {', '.join(labels)}: {text}" for text, labels in others)
+        said.append(f"Mode {mode}: {results.selection(mode)}{''.join(exceptions)}.")
+    return " ".join(said)
 
 
 def metrics_words(results: Results) -> str:
@@ -137,11 +124,6 @@ def grid_words(grid: Mapping[str, Any]) -> str:
         f"{name}: {values_words(values if isinstance(values, list) else [values])}"
         for name, values in grid.items()
     )
-
-
-def scaling_words(results: Results) -> list[str]:
-    """Say what each scaling mode of an experiment did."""
-    return [_SCALINGS[mode] for mode in results.modes]
 
 
 def run_command(results: Results, *options: str) -> str:
