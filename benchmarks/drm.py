@@ -20,12 +20,11 @@ from threadpoolctl import threadpool_limits
 
 from drmbench import DRMClassifier, DRMClassifierCV, LinearDRMClassifier
 from drmbench.drm.errors import ConditioningWarning, IllConditionedError
-from drmbench.drm.iterative import AcceleratedGradient, GradientDescent, ProximalPoint
 from drmbench.drm.kernels import Kernel, gram
 from drmbench.drm.loo import loo_dissimilarities
 from drmbench.drm.partition import ClassPartition
-from drmbench.drm.penalties import Ridge
-from drmbench.drm.problem import Problem, StoppingRule
+from drmbench.drm.problem import BlockProblem, Ridge, StoppingRule
+from drmbench.drm.solvers import AcceleratedGradient, GradientDescent, ProximalPoint
 from drmbench.drm.system import FactoredSystem, largest_eigenvalue_bound
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -145,7 +144,7 @@ def linear_against_liblinear(name, X, y, X_test):
 def one_at_a_time(solver, system, X_test, beta):
     """Solve for each test sample alone, as the paper's algorithms are stated."""
     for x in X_test:
-        solver.solve(Problem(system, (system.F @ x)[:, None], Ridge(beta)))
+        solver.solve(BlockProblem(system, (system.F @ x)[:, None], Ridge(beta)))
 
 
 def iterative_solvers(name, X, y, X_test):

@@ -126,7 +126,7 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
 def _checked_weights(
     alpha: float | None, beta: float | None, select: bool
 ) -> tuple[float, float]:
-    from drmbench.drm.validation import check_weights
+    from drmbench.drm.system import check_weights
 
     if select and (alpha is not None or beta is not None):
         raise InputError("--select chooses alpha and beta: leave --alpha, --beta out")

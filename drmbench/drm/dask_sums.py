@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, column_or_1d
 
+from drmbench.drm.decision import nearest_class
 from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.nearest import nearest_class
 
 #: Sums added up by one task; a worker holds that many at a time.
 FAN_IN = 8

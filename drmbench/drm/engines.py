@@ -12,27 +12,33 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.closed_form import ClosedForm
 from drmbench.drm.decision import dissimilarities, factored_dissimilarities
-from drmbench.drm.iterative import (
+from drmbench.drm.feature_solvers import (
+    APGIterates,
+    Iterates,
+    LeanDescent,
+    MatrixIterates,
+    PPAIterates,
+)
+from drmbench.drm.linear import ClassSums, LinearModel
+from drmbench.drm.partition import Array, ClassPartition
+from drmbench.drm.problem import (
+    DIRECT,
+    BlockProblem,
+    Penalty,
+    Ridge,
+    Solution,
+    StoppingRule,
+)
+from drmbench.drm.solvers import (
     AcceleratedGradient,
     AcceleratedProximal,
+    ClosedForm,
     GradientDescent,
     ProximalPoint,
     Solver,
     Step,
 )
-from drmbench.drm.lean_descent import LeanDescent
-from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.linear_iterates import (
-    APGIterates,
-    Iterates,
-    MatrixIterates,
-    PPAIterates,
-)
-from drmbench.drm.partition import Array, ClassPartition
-from drmbench.drm.penalties import Penalty, Ridge
-from drmbench.drm.problem import DIRECT, Problem, Solution, StoppingRule
 from drmbench.drm.system import (
     DenseSystem,
     FactoredSystem,
@@ -107,7 +113,7 @@ class KernelEngine:
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        return self._solver.solve(Problem(self._system, inputs.T, self._penalty))
+        return self._solver.solve(BlockProblem(self._system, inputs.T, self._penalty))
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""
@@ -142,7 +148,7 @@ class FeatureEngine:
         if hasattr(k, "toarray"):
             k = k.toarray()
         k = np.ascontiguousarray(k)
-        return self._solver.solve(Problem(self._system, k, self._penalty))
+        return self._solver.solve(BlockProblem(self._system, k, self._penalty))
 
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g), by the shortcut if the solver has one."""
@@ -187,7 +193,7 @@ class ExactEngine:
             W[block] = system.F[block] @ (residual + share * vectors[code])
         W /= (system.alpha * system.diagonal + self._beta)[:, None]
         columns = np.arange(X.shape[0])
-        problem = Problem(system, np.asarray(system.F @ X.T), Ridge(self._beta))
+        problem = BlockProblem(system, np.asarray(system.F @ X.T), Ridge(self._beta))
         objective = problem.objective(W, system.product(W), columns)
         ones = np.ones(columns.size, dtype=np.int64)
         return Solution(W, ones, objective[None, :], (DIRECT,) * columns.size)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.closed_form import closed_form_dissimilarities
+from drmbench.drm.decision import nearest_class
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import Kernel
 from drmbench.drm.loo import loo_dissimilarities_in_class_order
-from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import Array, ClassPartition
+from drmbench.drm.solvers import closed_form_dissimilarities
 from drmbench.drm.system import DenseSystem
 
 Score = Callable[[NDArray[Any], NDArray[Any]], float]

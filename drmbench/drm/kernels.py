@@ -2,22 +2,26 @@
 
 The paper's kernels are linear ``x·y``, polynomial ``(x·y + 1)^d`` and rbf
 ``exp(-γ‖x - y‖²)``. All follow from inner products and squared distances, so
-:class:`Products` computes those once for a whole grid.
+:class:`Products` computes those once for a whole grid. :class:`LowRankMap` replaces any
+kernel by features for the linear algorithms.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import solve_triangular
 
 from drmbench.drm.errors import IllConditionedError
+from drmbench.drm.partition import Array
 
-Array = NDArray[np.float64]
 Width = Literal["sigma", "variance"]
 
 
@@ -220,3 +224,89 @@ def check_symmetric(K: Array) -> None:
             " part is used",
             stacklevel=3,
         )
+
+
+def row_products(X: Any, Y: Any) -> Array:
+    """Return ``x_i · y_i`` of each pair of rows; X may be sparse."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(Y).sum(axis=1), dtype=np.float64).ravel()
+    products: Array = np.einsum("ij,ij->i", X, Y)
+    return products
+
+
+def squared_norms(X: Any) -> Array:
+    """Return ``‖x_i‖²`` of each row.
+
+    Examples
+    --------
+    >>> squared_norms(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([25.,  1.])
+    """
+    return row_products(X, X)
+
+
+KernelFunction = Callable[[Any, Any], Array]
+
+
+class LowRankMap:
+    """Feature map of a kernel from a few landmarks among the training samples.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Training samples.
+    kernel : callable
+        ``kernel(X, Y)`` returns the kernel matrix between rows.
+    diagonal : ndarray of shape (n,)
+        ``k(x_i, x_i)``.
+    rank : int
+        Largest number of landmarks.
+    tol : float, default=1e-12
+        Stop early once the residual trace falls below this share of the trace.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (r,)
+        Numbers of the chosen training samples.
+    train_features : ndarray of shape (n, r)
+        F.
+    residual : float
+        ``trace(K - FFᵀ) / trace(K)``.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        kernel: KernelFunction,
+        diagonal: Array,
+        rank: int,
+        tol: float = 1e-12,
+    ) -> None:
+        n = X.shape[0]
+        self._kernel = kernel
+        features = np.zeros((n, min(rank, n)))
+        left = diagonal.astype(np.float64).copy()
+        total = float(left.sum())
+        chosen: list[int] = []
+        for column in range(features.shape[1]):
+            pivot = int(np.argmax(left))
+            if left[pivot] <= tol * max(total, np.finfo(float).tiny):
+                break
+            values = kernel(X, X[[pivot]])[:, 0]
+            values = values - features[:, :column] @ features[pivot, :column]
+            features[:, column] = values / np.sqrt(left[pivot])
+            left -= features[:, column] ** 2
+            left[pivot] = 0.0
+            np.maximum(left, 0.0, out=left)
+            chosen.append(pivot)
+        self.landmarks: NDArray[np.intp] = np.array(chosen, dtype=np.intp)
+        self.train_features = np.ascontiguousarray(features[:, : len(chosen)])
+        self.residual = float(left.sum()) / total if total else 0.0
+        self._landmark_rows = X[self.landmarks]
+        self._triangle = self.train_features[self.landmarks]
+
+    def transform(self, X: Any) -> Array:
+        """Return the features of new samples, (m, r)."""
+        K = self._kernel(X, self._landmark_rows)
+        features: Array = solve_triangular(self._triangle, K.T, lower=True).T
+        return np.ascontiguousarray(features)

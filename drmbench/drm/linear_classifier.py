@@ -20,8 +20,8 @@ from drmbench.drm.dask_sums import (
     lazy_classes,
     lazy_dissimilarities,
 )
+from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.nearest import NearestClassMixin
 from drmbench.drm.partition import Array
 
 
@@ -76,7 +76,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     See Also
     --------
     DRMClassifier : Any kernel, and the other members of the family.
-    drmbench.drm.linear_loo.linear_loo_grid : Exact leave-one-out for a grid.
+    drmbench.drm.linear.LinearLeaveOneOut : Its exact leave-one-out for a grid.
 
     Notes
     -----

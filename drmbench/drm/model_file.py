@@ -15,7 +15,7 @@ from drmbench import __version__
 from drmbench.drm.linear import ClassSums
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.partition import Array
-from drmbench.drm.validation import check_weights
+from drmbench.drm.system import check_weights
 from drmbench.errors import InputError
 from drmbench.files import replacing
 

@@ -1,15 +1,100 @@
-"""The optimisation problem a solver is given and the solution it gives back."""
+"""The optimisation problem a solver is given, and the solution it gives back.
+
+The family has three penalties: ridge, lasso and group lasso (math note, section 1).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.partition import Array
-from drmbench.drm.penalties import Penalty, Ridge
+from drmbench.drm.partition import Array, ClassPartition
 from drmbench.drm.system import System
+
+
+class Penalty(Protocol):
+    """A convex function of the representation, column by column."""
+
+    def value(self, W: Array) -> Array:
+        """Return the penalty of each column of W, (m,)."""
+        ...
+
+    def prox(self, V: Array, step: float) -> Array:
+        """Return ``argmin_W step · penalty(W) + ½‖W - V‖²``."""
+        ...
+
+
+class Ridge:
+    """``½β‖w‖²``: the Discriminative Ridge Machine itself."""
+
+    def __init__(self, beta: float) -> None:
+        self.beta = float(beta)
+
+    def value(self, W: Array) -> Array:
+        """Return ``½β‖w‖²`` of each column."""
+        value: Array = 0.5 * self.beta * np.einsum("im,im->m", W, W)
+        return value
+
+    def prox(self, V: Array, step: float) -> Array:
+        """Shrink towards zero."""
+        return V / (1.0 + step * self.beta)
+
+
+class Lasso:
+    """``β‖w‖₁``, (q, r) = (1, 1)."""
+
+    def __init__(self, beta: float) -> None:
+        self.beta = float(beta)
+
+    def value(self, W: Array) -> Array:
+        """Return ``β‖w‖₁`` of each column."""
+        value: Array = self.beta * np.abs(W).sum(axis=0)
+        return value
+
+    def prox(self, V: Array, step: float) -> Array:
+        """Soft-threshold every entry."""
+        shrunk: Array = np.sign(V) * np.maximum(np.abs(V) - step * self.beta, 0.0)
+        return shrunk
+
+
+class GroupLasso:
+    """``β Σ_c ‖w_c‖₂``, (q, r) = (2, 1); the groups are the classes."""
+
+    def __init__(self, beta: float, partition: ClassPartition) -> None:
+        self.beta = float(beta)
+        self._partition = partition
+
+    def _norms(self, W: Array) -> Array:
+        norms: Array = np.sqrt(self._partition.class_sums(W * W))
+        return norms
+
+    def value(self, W: Array) -> Array:
+        """Return ``β Σ_c ‖w_c‖₂`` of each column."""
+        value: Array = self.beta * self._norms(W).sum(axis=0)
+        return value
+
+    def prox(self, V: Array, step: float) -> Array:
+        """Shrink every class's part as a block."""
+        norms = self._norms(V)
+        safe = np.where(norms > 0.0, norms, 1.0)
+        factors = np.maximum(1.0 - step * self.beta / safe, 0.0)
+        shrunk: Array = np.repeat(factors, self._partition.counts, axis=0) * V
+        return shrunk
+
+
+def make_penalty(name: str, beta: float, partition: ClassPartition) -> Penalty:
+    """Return the penalty called ``ridge``, ``lasso`` or ``group_lasso``."""
+    if name == "ridge":
+        return Ridge(beta)
+    if name == "lasso":
+        return Lasso(beta)
+    if name == "group_lasso":
+        return GroupLasso(beta, partition)
+    raise ValueError(f"penalty must be ridge, lasso or group_lasso, got {name!r}")
+
 
 #: Why a solver stopped.
 DIRECT = "direct"
@@ -18,7 +103,7 @@ EXHAUSTED = "max_iter"
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class BlockProblem:
     """``min_w ½wᵀQw - kᵀw + penalty(w)`` for each column k of a block.
 
     Attributes
@@ -79,58 +164,3 @@ class StoppingRule:
 
     tol: float = 1e-5
     max_iter: int = 150
-
-
-class Progress:
-    """Keeps the samples still iterating, and collects those that have stopped.
-
-    Solvers hold arrays for the active columns only: when samples stop, their columns
-    are stored here and dropped from the solver's arrays, so a block never costs more
-    than its slowest samples.
-    """
-
-    def __init__(self, problem: Problem, rule: StoppingRule) -> None:
-        n, m = problem.k.shape
-        self._problem = problem
-        self._rule = rule
-        self._W = np.zeros((n, m))
-        self._n_iter = np.zeros(m, dtype=np.int64)
-        self._reasons = [EXHAUSTED] * m
-        self._objective = [np.full(m, np.nan)]
-        self._objective[0][:] = problem.penalty.value(self._W)
-        self.active: NDArray[np.intp] = np.arange(m)
-
-    @property
-    def running(self) -> bool:
-        """Whether any sample is left and iterations remain."""
-        return self.active.size > 0 and len(self._objective) <= self._rule.max_iter
-
-    def step(self, W: Array, QW: Array, change: Array) -> NDArray[np.bool_]:
-        """Record an iteration and return which active columns go on.
-
-        Parameters
-        ----------
-        W, QW : ndarray of shape (n, active)
-            The new iterates and their product with Q.
-        change : ndarray of shape (active,)
-            ``‖w⁺ - w‖₂``.
-        """
-        row = np.full(self._n_iter.size, np.nan)
-        row[self.active] = self._problem.objective(W, QW, self.active)
-        self._objective.append(row)
-        self._n_iter[self.active] += 1
-        stopped = change <= self._rule.tol
-        last = len(self._objective) > self._rule.max_iter
-        done = np.ones_like(stopped) if last else stopped
-        self._W[:, self.active[done]] = W[:, done]
-        for column in self.active[stopped]:
-            self._reasons[column] = CONVERGED
-        going_on = ~done
-        self.active = self.active[going_on]
-        return going_on
-
-    def solution(self) -> Solution:
-        """Return what was collected."""
-        return Solution(
-            self._W, self._n_iter, np.array(self._objective), tuple(self._reasons)
-        )

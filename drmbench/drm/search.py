@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.classifier import DRMClassifier, SolveTrace
+from drmbench.drm.decision import NearestClassMixin, nearest_class
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.grid import (
     Answer,
@@ -28,11 +29,9 @@ from drmbench.drm.grid import (
     split_answers,
 )
 from drmbench.drm.kernels import Kernel, Products, check_symmetric
-from drmbench.drm.linear import features_are_cheaper
-from drmbench.drm.linear_loo import LinearLeaveOneOut
-from drmbench.drm.nearest import NearestClassMixin, nearest_class
+from drmbench.drm.linear import LinearLeaveOneOut, features_are_cheaper
 from drmbench.drm.partition import Array
-from drmbench.drm.validation import check_weights
+from drmbench.drm.system import check_weights
 from drmbench.metrics import balanced_accuracy_score, gmean_score
 
 #: 10⁻³ … 10³: the paper's grid of α, β and the rbf width.

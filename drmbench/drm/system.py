@@ -9,6 +9,7 @@ Solvers see only what both offer: products.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from drmbench.drm.kernels import squared_norms
 from drmbench.drm.partition import Array, ClassPartition
-from drmbench.drm.rows import squared_norms
 
 
 class System(Protocol):
@@ -224,3 +225,14 @@ def largest_eigenvalue_bound(system: System, *, lanczos: bool = True) -> float:
     residual = system.product(vectors) - values * vectors
     tight = float(values[0] + np.linalg.norm(residual)) * (1 + 1e-6)
     return min(crude, tight)
+
+
+def check_weights(alpha: Any, beta: Any) -> None:
+    """Refuse weights outside ``alpha ≥ 0``, ``beta > 0``."""
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not isinstance(value, (int, float, np.integer, np.floating)):
+            raise ValueError(f"{name} must be a number, got {value!r}")
+    if not math.isfinite(alpha) or alpha < 0:
+        raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}")
+    if not math.isfinite(beta) or beta <= 0:
+        raise ValueError(f"beta must be a finite number > 0, got {beta!r}")

@@ -1,7 +1,7 @@
 """The Discriminative Ridge Machine and its ablation (α = 0) in the registry.
 
 A grid shares one matrix of inner products or distances; the exact leave-one-out of
-:mod:`drmbench.drm.loo` and :mod:`drmbench.drm.linear_loo` costs about three
+:mod:`drmbench.drm.loo` and :mod:`drmbench.drm.linear` costs about three
 factorisations a candidate, not one for each sample.
 """
 
@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from drmbench.drm.classifier import DRMClassifier, KernelRidgeRepresentationClassifier
-from drmbench.drm.closed_form import closed_form_dissimilarities
+from drmbench.drm.decision import nearest_class
 from drmbench.drm.kernels import Products
-from drmbench.drm.linear import features_are_cheaper
+from drmbench.drm.linear import LinearLeaveOneOut, features_are_cheaper
 from drmbench.drm.linear_classifier import LinearDRMClassifier
-from drmbench.drm.linear_loo import LinearLeaveOneOut
 from drmbench.drm.loo import loo_dissimilarities_in_class_order
-from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import ClassPartition
+from drmbench.drm.solvers import closed_form_dissimilarities
 from drmbench.drm.system import DenseSystem
 from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
 from drmbench.methods.grids import GridAnswer
