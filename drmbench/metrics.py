@@ -1,4 +1,4 @@
-"""How good predictions are: a registry of metrics, and their mean and spread.
+"""How good predictions are: a registry of metrics, mean and spread, the best of many.
 
 Every metric counts a sample without a prediction
 (:data:`~drmbench.methods.base.NO_PREDICTION`) as wrong, because that number is no
@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from drmbench.errors import InputError, did_you_mean
 
 Values = NDArray[np.float64]
+
+#: Scores this close are ties: sums of the same terms in another order may differ so.
+TIE_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,11 @@ def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> Values:
     _, numbers, counts = np.unique(truth, return_inverse=True, return_counts=True)
     correct = np.bincount(numbers, weights=truth == predicted, minlength=len(counts))
     return np.asarray(correct / counts, dtype=np.float64)
+
+
+def accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of the samples whose label is predicted."""
+    return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
 
 
 def gmean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -176,7 +184,7 @@ METRICS: dict[str, Metric] = {
         Metric(
             "accuracy",
             "Accuracy",
-            lambda y, p, _: float(np.mean(np.asarray(y) == np.asarray(p))),
+            lambda y, p, _: accuracy_score(y, p),
         ),
         Metric(
             "gmean",
@@ -263,3 +271,26 @@ def mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
         raise ValueError("there is no value to average")
     spread = float(array.std(ddof=1)) if len(array) > 1 else math.nan
     return float(array.mean()), spread
+
+
+def best_of(scores: ArrayLike, preference: Sequence[Any] | None = None) -> int:
+    """Return the position of the highest score, the package's only rule for ties.
+
+    Parameters
+    ----------
+    scores : array-like of float
+        Higher is better; NaN is never the best, but one score must be a number.
+    preference : sequence or None
+        A sort key per position: of equal scores (within :data:`TIE_TOLERANCE`) the
+        smallest key wins. None takes the first.
+
+    Examples
+    --------
+    >>> best_of([0.5, 0.9, 0.9]), best_of([0.5, 0.9, 0.9], preference=[1, 3, 2])
+    (1, 2)
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    tied = np.flatnonzero(values >= np.nanmax(values) - TIE_TOLERANCE).tolist()
+    if preference is None:
+        return int(tied[0])
+    return int(min(tied, key=preference.__getitem__))

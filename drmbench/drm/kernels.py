@@ -24,6 +24,11 @@ from drmbench.drm.partition import Array
 
 Width = Literal["sigma", "variance"]
 
+#: 10⁻³ … 10³: the paper's values of every parameter that is searched in decades.
+DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+#: The paper's polynomial degrees.
+PAPER_DEGREES = (2, 3, 4, 5, 8, 10)
+
 
 def gamma_from_width(value: float, width: Width = "sigma") -> float:
     """Return γ for the paper's "variance parameter" under one of its readings.
@@ -45,6 +50,10 @@ def gamma_from_width(value: float, width: Width = "sigma") -> float:
     if width == "variance":
         return 1.0 / (2.0 * value)
     raise ValueError(f"width must be 'sigma' or 'variance', got {width!r}")
+
+
+#: γ = 1/(2σ²) for the paper's σ, in its order.
+PAPER_GAMMAS = tuple(gamma_from_width(sigma) for sigma in DECADES)
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from drmbench.drm.kernels import Kernel, gamma_from_width
+from drmbench.drm.kernels import DECADES, PAPER_DEGREES, Kernel, gamma_from_width
 from drmbench.methods.base import Params
 from drmbench.methods.grids import group_candidates
 
-#: The paper's values of every parameter that is searched in decades.
-DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-
 #: The paper's kernel parameters, by kernel.
 KERNEL_GRIDS: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
-    {"rbf": {"sigma": DECADES}, "poly": {"degree": (2, 3, 4, 5, 8, 10)}, "linear": {}}
+    {"rbf": {"sigma": DECADES}, "poly": {"degree": PAPER_DEGREES}, "linear": {}}
 )
 
 #: Kernel parameters that are not searched, by kernel.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from drmbench.drm.kernels import DECADES
 from drmbench.methods.base import GridPredictions, Labels, Matrix, Method, Params
 from drmbench.methods.grids import GridAnswer, refit_left_out
-from drmbench.methods.kernel_grid import DECADES
 from drmbench.methods.slda import SparseLDA, fit_sparse_lda_grid
 
 
