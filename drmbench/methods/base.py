@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -169,14 +170,25 @@ def naive_left_out_predictions(
     method: Method, X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
 ) -> GridPredictions:
     """Refit every candidate once for every sample that is left out."""
+    predict_grid = partial(naive_grid_predictions, method)
+    return left_out_by_refits(predict_grid, X, y, candidates, seed=seed)
+
+
+def left_out_by_refits(
+    predict_grid: GridPredictor,
+    X: Matrix,
+    y: Labels,
+    candidates: Sequence[Params],
+    *,
+    seed: int,
+) -> GridPredictions:
+    """Predict every sample by one call of a grid predictor without it."""
     labels = np.full((len(candidates), len(X)), NO_PREDICTION, dtype=np.int64)
     failures: dict[int, str] = {}
     everyone = np.arange(len(X))
     for left_out in everyone:
         rest = everyone != left_out
-        answer = naive_grid_predictions(
-            method, X[rest], y[rest], X[[left_out]], candidates, seed=seed
-        )
+        answer = predict_grid(X[rest], y[rest], X[[left_out]], candidates, seed=seed)
         labels[:, left_out] = answer.labels[:, 0]
         failures |= answer.failures
     labels[list(failures)] = NO_PREDICTION

@@ -17,6 +17,7 @@ from drmbench.methods.base import (
     LeftOutPredictor,
     Matrix,
     Params,
+    left_out_by_refits,
 )
 
 Key = TypeVar("Key", bound=Hashable)
@@ -94,13 +95,6 @@ def refit_left_out(predict_grid: GridPredictor) -> LeftOutPredictor:
     def predict_left_out(
         X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
     ) -> GridPredictions:
-        answer = GridAnswer(len(candidates), len(X))
-        everyone = np.arange(len(X))
-        for left_out in everyone:
-            rest = everyone != left_out
-            part = predict_grid(X[rest], y[rest], X[[left_out]], candidates, seed=seed)
-            answer.labels[:, left_out] = part.labels[:, 0]
-            answer.failures |= part.failures
-        return answer.finished()
+        return left_out_by_refits(predict_grid, X, y, candidates, seed=seed)
 
     return predict_left_out
