@@ -31,7 +31,7 @@ from drmbench.drm.kernels import (
     gram_of_callable,
     resolve_gamma,
 )
-from drmbench.drm.partition import Array, ClassPartition
+from drmbench.drm.partition import Array, ClassPartition, check_two_classes
 from drmbench.drm.problem import Ridge, Solution, StoppingRule, make_penalty
 from drmbench.drm.system import DenseSystem, FactoredSystem
 
@@ -132,8 +132,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self._partition = ClassPartition.of(y)
         self.classes_ = self._partition.classes
-        if self.classes_.size < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+        check_two_classes(self.classes_)
         self._engine = self._make_engine(X)
         self.n_iter_ = int(self._engine.solve(self._engine.class_means()).n_iter.max())
         return self
@@ -173,8 +172,10 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self._gamma = resolve_gamma(self.gamma, X)
         if self.rank is not None:
             self._rows = rows
+            ones = (rows[i : i + 1] for i in range(rows.shape[0]))
+            diagonal = [self._kernel_matrix(row, row)[0, 0] for row in ones]
             self._map = LowRankMap(
-                rows, self._kernel_matrix, self._kernel_diagonal(rows), self.rank
+                rows, self._kernel_matrix, np.array(diagonal), self.rank
             )
             rows = self._map.train_features
         name = self._solver_name(rows.shape[0], rows.shape[1])
@@ -219,10 +220,6 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             return gram_of_callable(self.kernel, X, Y)
         return Products(X, Y).gram(self._kernel())
 
-    def _kernel_diagonal(self, rows: Any) -> Array:
-        blocks = (rows[i : i + 1] for i in range(rows.shape[0]))
-        return np.array([self._kernel_matrix(row, row)[0, 0] for row in blocks])
-
     def _inputs(self, X: Any) -> Any:
         """Turn validated samples into the engine's inputs."""
         if self._map is not None:
@@ -266,14 +263,11 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         X = self._validated(X)
         if self._engine.batches_itself and self._map is None:
             return self._engine.dissimilarities(X)
-        work = delayed(self._batch_dissimilarities)
+        work = delayed(lambda batch: self._engine.dissimilarities(self._inputs(batch)))
         parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             work(batch) for batch in self._batches(X)
         )
         return np.concatenate(list(parts))
-
-    def _batch_dissimilarities(self, X: Any) -> Array:
-        return self._engine.dissimilarities(self._inputs(X))
 
     def representation(self, X: Any) -> Array:
         """Return w of each sample: its coordinates in the training samples.

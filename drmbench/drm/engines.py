@@ -23,7 +23,6 @@ from drmbench.drm.feature_solvers import (
 from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array, ClassPartition
 from drmbench.drm.problem import (
-    DIRECT,
     BlockProblem,
     Penalty,
     Ridge,
@@ -192,11 +191,8 @@ class ExactEngine:
             share = system.alpha / system.partition.counts[code]
             W[block] = system.F[block] @ (residual + share * vectors[code])
         W /= (system.alpha * system.diagonal + self._beta)[:, None]
-        columns = np.arange(X.shape[0])
-        problem = BlockProblem(system, np.asarray(system.F @ X.T), Ridge(self._beta))
-        objective = problem.objective(W, system.product(W), columns)
-        ones = np.ones(columns.size, dtype=np.int64)
-        return Solution(W, ones, objective[None, :], (DIRECT,) * columns.size)
+        k = np.asarray(system.F @ X.T)
+        return Solution.direct(BlockProblem(system, k, Ridge(self._beta)), W)
 
     def class_means(self) -> Array:
         """Return each class's mean features."""

@@ -77,6 +77,21 @@ class Kernel:
     degree: float = 3
     coef0: float = 1.0
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the kernel as keyword arguments of an estimator that searches it.
+
+        Examples
+        --------
+        >>> Kernel("poly", degree=2).arguments()
+        {'kernel': 'poly', 'degree': 2}
+        """
+        own: dict[str, dict[str, Any]] = {
+            "linear": {},
+            "poly": {"degree": self.degree},
+            "rbf": {"gamma": self.gamma},
+        }
+        return {"kernel": self.name, **own[self.name]}
+
     @property
     def complexity(self) -> tuple[int, float]:
         """Sort key, simpler first: linear, then low degrees, then wide rbf kernels."""
@@ -133,29 +148,22 @@ class Products:
         IllConditionedError
             If the kernel overflows, as a high polynomial degree on unscaled data does.
         """
+        K: Array
         with np.errstate(over="ignore", invalid="ignore"):
-            K = self._raw_gram(kernel)
+            if kernel.name == "linear":
+                K = self.inner.copy()
+            elif kernel.name == "poly":
+                K = (self.inner + kernel.coef0) ** kernel.degree
+            else:
+                K = np.exp(-kernel.gamma * self.squared_distances)
         if not np.isfinite(K).all():
+            degree = f" of degree {kernel.degree:g}" if kernel.name == "poly" else ""
             raise IllConditionedError(
-                f"the {kernel.name} kernel{_parameters(kernel)} overflows on this data;"
+                f"the {kernel.name} kernel{degree} overflows on this data;"
                 " scale the features (for example by their largest absolute value) or"
                 " use a lower degree"
             )
         return K
-
-    def _raw_gram(self, kernel: Kernel) -> Array:
-        if kernel.name == "linear":
-            return self.inner.copy()
-        if kernel.name == "poly":
-            powers: Array = (self.inner + kernel.coef0) ** kernel.degree
-            return powers
-        return np.exp(-kernel.gamma * self.squared_distances)
-
-
-def _parameters(kernel: Kernel) -> str:
-    if kernel.name == "poly":
-        return f" of degree {kernel.degree:g}"
-    return ""
 
 
 def _inner(X: Any, Y: Any) -> Array:

@@ -261,8 +261,11 @@ def _left_out(
     delta = np.empty((partition.n_samples, partition.n_classes))
     for code, block in enumerate(partition.blocks):
         rows = samples[block]
-        if counts[code] == 1:
-            delta[block] = _without_class(rows, sums, code, alpha)
+        if counts[code] == 1:  # without its only sample the class is gone
+            others = sums.counts.copy()
+            others[code] = 0
+            model = LinearModel.of(ClassSums(sums.G, others), alpha)
+            delta[block] = model.dissimilarities(rows)
             continue
         try:
             left = _ClassCorrection(sums, P, code, alpha, beta)
@@ -274,13 +277,6 @@ def _left_out(
         except IllConditionedError:
             delta[block] = _by_refits(rows, sums, code, alpha, beta)
     return delta
-
-
-def _without_class(rows: Array, sums: ClassSums, code: int, alpha: float) -> Array:
-    """Return δ of the only sample of a class: the class is gone without it."""
-    counts = sums.counts.copy()
-    counts[code] = 0
-    return LinearModel.of(ClassSums(sums.G, counts), alpha).dissimilarities(rows)
 
 
 def _by_refits(

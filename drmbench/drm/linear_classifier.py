@@ -22,7 +22,7 @@ from drmbench.drm.dask_sums import (
 )
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.partition import Array
+from drmbench.drm.partition import Array, check_two_classes
 
 
 def _check_labels(y: NDArray[Any]) -> None:
@@ -140,7 +140,11 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self
         """
         if is_dask(X):
-            return self._fit_collection(X, y)
+            validate_data(self, columns_of(X), skip_check_array=True)
+            total = class_sums(X, y, self.alpha, self.beta)
+            self._set_classes(total.classes)
+            self._adopt(total.sums)
+            return self
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         _check_labels(y)
         self._set_classes(np.unique(y))
@@ -148,16 +152,8 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self._learn(X, np.searchsorted(self.classes_, y))
         return self
 
-    def _fit_collection(self, X: Any, y: Any) -> Self:
-        validate_data(self, columns_of(X), skip_check_array=True)
-        total = class_sums(X, y, self.alpha, self.beta)
-        self._set_classes(total.classes)
-        self._adopt(total.sums)
-        return self
-
     def _set_classes(self, classes: NDArray[Any]) -> None:
-        if classes.size < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+        check_two_classes(classes)
         self.classes_ = classes
 
     @classmethod
@@ -215,7 +211,12 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         )
         _check_labels(y)
         if first:
-            self._start(classes)
+            if classes is None:
+                raise ValueError("the first call of partial_fit needs classes=")
+            self.classes_ = np.unique(np.asarray(classes))
+            if self.classes_.size < 2:
+                raise ValueError("classes= has one class only; two or more are needed")
+            self._forget()
         elif classes is not None and not np.array_equal(
             np.unique(classes), self.classes_
         ):
@@ -231,14 +232,6 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             )
         self._learn(X, np.searchsorted(self.classes_, y))
         return self
-
-    def _start(self, classes: Any | None) -> None:
-        if classes is None:
-            raise ValueError("the first call of partial_fit needs classes=")
-        self.classes_ = np.unique(np.asarray(classes))
-        if self.classes_.size < 2:
-            raise ValueError("classes= has one class only; two or more are needed")
-        self._forget()
 
     def _forget(self) -> None:
         empty = ClassSums.empty(self.classes_.size, self.n_features_in_)

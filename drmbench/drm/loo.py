@@ -198,9 +198,6 @@ class LeftOutClass:
         self._gamma = 0.0
         if self._count > 1:
             self._gamma = system.alpha / (self._count * (self._count - 1))
-        self._prepare_correction()
-
-    def _prepare_correction(self) -> None:
         S = -self._gamma * self._T[self._block]
         S[self._own, self._own] += 1.0
         M_cc = self._M_b[self._block]
@@ -229,13 +226,6 @@ class LeftOutClass:
         """
         if self._refits and self._doubtful.size == self._count:
             return self._refitted(self._doubtful)
-        W = self._solved(refine=refine)
-        if self._refits and self._doubtful.size:
-            W[:, self._doubtful] = self._refitted(self._doubtful)
-        return W
-
-    def _solved(self, *, refine: bool) -> Array:
-        """Return the representations from M; of no use for samples to be refitted."""
         alpha, block = self._system.alpha, self._block
         # M K_b from the normal equations, K = (Q + βI) - (αH + β) + αB.
         MK_b = (alpha / self._count) * self._T - self._M_b * self._shift[block]
@@ -243,6 +233,8 @@ class LeftOutClass:
         W = self._solve(MK_b)
         if refine:
             W += self._solve(self._M @ self._residual(W))
+        if self._refits and self._doubtful.size:
+            W[:, self._doubtful] = self._refitted(self._doubtful)
         return W
 
     def _solve(self, Y: Array) -> Array:

@@ -100,3 +100,9 @@ def check_labelled(X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
     if np.unique(y).size < 2:
         raise ValueError("y has one class only; two or more are needed")
     return X, y
+
+
+def check_two_classes(classes: NDArray[Any]) -> None:
+    """Refuse to fit a classifier to a single class."""
+    if classes.size < 2:
+        raise ValueError("y has one class only; a classifier needs two or more")

@@ -157,6 +157,14 @@ class Solution:
     objective: Array
     stop_reason: tuple[str, ...]
 
+    @classmethod
+    def direct(cls, problem: BlockProblem, W: Array) -> Solution:
+        """Return the solution W of a solver that does not iterate."""
+        m = W.shape[1]
+        objective = problem.objective(W, problem.system.product(W), np.arange(m))
+        ones = np.ones(m, dtype=np.int64)
+        return cls(W, ones, objective[None, :], (DIRECT,) * m)
+
 
 @dataclass(frozen=True)
 class StoppingRule:

@@ -25,7 +25,7 @@ from drmbench.drm.kernels import (
     Kernel,
     check_symmetric,
 )
-from drmbench.drm.partition import Array
+from drmbench.drm.partition import Array, check_two_classes
 from drmbench.drm.system import check_weights
 from drmbench.metrics import (
     TIE_TOLERANCE,
@@ -170,8 +170,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        if self.classes_.size < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+        check_two_classes(self.classes_)
         if self._precomputed():
             check_symmetric(X)
         candidates = [
@@ -183,7 +182,11 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         for candidate in candidates:
             check_weights(candidate.alpha, candidate.beta)
         self._choose(candidates, self._outcomes(X, y, candidates, score))
-        self.best_estimator_ = self._refit(X, y)
+        settings: dict[str, Any] = {"kernel": "precomputed"}
+        if self.kernel_ is not None:
+            settings = {**self.kernel_.arguments(), "coef0": self.coef0}
+        model = DRMClassifier(alpha=self.alpha_, beta=self.beta_, **settings)
+        self.best_estimator_: DRMClassifier = model.fit(X, y)
         return self
 
     def _leaves_one_out(self) -> bool:
@@ -270,19 +273,6 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._leaves_one_out():
             self.loo_predictions_ = outcome.predictions
         self.cv_results_ = _results_table(candidates, outcomes, means)
-
-    def _refit(self, X: Array, y: NDArray[Any]) -> DRMClassifier:
-        settings: dict[str, Any] = {"kernel": "precomputed"}
-        if self.kernel_ is not None:
-            kernel = self.kernel_
-            settings = {"kernel": kernel.name, "coef0": self.coef0}
-            if kernel.name == "rbf":
-                settings["gamma"] = kernel.gamma
-            if kernel.name == "poly":
-                settings["degree"] = kernel.degree
-        model = DRMClassifier(alpha=self.alpha_, beta=self.beta_, **settings)
-        fitted: DRMClassifier = model.fit(X, y)
-        return fitted
 
     def _delegate(self, X: Any) -> tuple[DRMClassifier, Any]:
         check_is_fitted(self)

@@ -21,7 +21,6 @@ from drmbench.drm.errors import ConditioningWarning, IllConditionedError
 from drmbench.drm.partition import Array
 from drmbench.drm.problem import (
     CONVERGED,
-    DIRECT,
     EXHAUSTED,
     BlockProblem,
     Solution,
@@ -131,15 +130,7 @@ class ClosedForm:
 
     def solve(self, problem: BlockProblem) -> Solution:
         """Solve for a block of test samples, and tell the objective they reach."""
-        W = self.representations(problem.k)
-        columns = np.arange(problem.k.shape[1])
-        objective = problem.objective(W, problem.system.product(W), columns)
-        return Solution(
-            W,
-            np.ones(columns.size, dtype=np.int64),
-            objective[None, :],
-            (DIRECT,) * columns.size,
-        )
+        return Solution.direct(problem, self.representations(problem.k))
 
 
 def closed_form_dissimilarities(system: DenseSystem, k: Array, beta: float) -> Array:

@@ -53,14 +53,8 @@ def estimator_arguments(params: Params) -> dict[str, Any]:
     >>> estimator_arguments({"C": 1.0, "degree": 3})
     {'C': 1.0, 'kernel': 'poly', 'degree': 3}
     """
-    kernel = kernel_of(params)
     others = {k: v for k, v in params.items() if k not in _KERNEL_PARAMETERS}
-    own: dict[str, dict[str, Any]] = {
-        "rbf": {"gamma": kernel.gamma},
-        "poly": {"degree": kernel.degree},
-        "linear": {},
-    }
-    return others | {"kernel": kernel.name} | own[kernel.name]
+    return others | kernel_of(params).arguments()
 
 
 def group_by_kernel(candidates: Sequence[Params]) -> dict[Kernel, list[int]]:
