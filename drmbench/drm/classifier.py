@@ -62,7 +62,7 @@ class SolveTrace:
 
 
 class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
-    """All of the classifier but where the weight α comes from."""
+    """The classifier with the within-class weight α and the penalty still fixed."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "beta": [Interval(Real, 0, None, closed="neither")],
@@ -74,7 +74,6 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         ],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "penalty": [StrOptions({"ridge", "lasso", "group_lasso"})],
         "solver": [
             StrOptions({"auto", "closed_form", "gd", "ppa", "apg", "exact"}),
         ],
@@ -86,22 +85,38 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    beta: float
-    kernel: Any
-    gamma: Any
-    degree: float
-    coef0: float
-    penalty: str
-    solver: str
-    step: Any
-    tol: float
-    max_iter: int
-    rank: int | None
-    batch_size: int | None
-    n_jobs: int | None
+    # What an estimator without the parameter is fixed to.
+    alpha: float = 0.0
+    penalty: str = "ridge"
 
-    def _alpha(self) -> float:
-        raise AssertionError("every estimator says what its alpha is")
+    def __init__(
+        self,
+        *,
+        beta: float = 1.0,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1.0,
+        solver: str = "auto",
+        step: Any = "fixed",
+        tol: float = 1e-5,
+        max_iter: int = 150,
+        rank: int | None = None,
+        batch_size: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.beta = beta
+        self.kernel: Any = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.step = step
+        self.tol = tol
+        self.max_iter = max_iter
+        self.rank = rank
+        self.batch_size = batch_size
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,12 +198,12 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             return self._kernel_engine(name, self._training_kernel(X, rows))
         if name == "closed_form":
             return self._kernel_engine(name, rows @ rows.T)
-        system = FactoredSystem(rows, self._partition, self._alpha())
+        system = FactoredSystem(rows, self._partition, self.alpha)
         penalty = make_penalty(self.penalty, self.beta, self._partition)
         return make_feature_engine(name, system, penalty, self._rule(), self.step)
 
     def _kernel_engine(self, name: str, K: Array) -> Engine:
-        system = DenseSystem(K, self._partition, self._alpha())
+        system = DenseSystem(K, self._partition, self.alpha)
         if name == "closed_form":
             return KernelEngine.closed_form(system, Ridge(self.beta))
         penalty = make_penalty(self.penalty, self.beta, self._partition)
@@ -408,6 +423,7 @@ class DRMClassifier(BaseDRM):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseDRM._parameter_constraints,
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "penalty": [StrOptions({"ridge", "lasso", "group_lasso"})],
     }
 
     def __init__(
@@ -428,23 +444,22 @@ class DRMClassifier(BaseDRM):
         batch_size: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(
+            beta=beta,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            solver=solver,
+            step=step,
+            tol=tol,
+            max_iter=max_iter,
+            rank=rank,
+            batch_size=batch_size,
+            n_jobs=n_jobs,
+        )
         self.alpha = alpha
-        self.beta = beta
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.penalty = penalty
-        self.solver = solver
-        self.step = step
-        self.tol = tol
-        self.max_iter = max_iter
-        self.rank = rank
-        self.batch_size = batch_size
-        self.n_jobs = n_jobs
-
-    def _alpha(self) -> float:
-        return float(self.alpha)
 
 
 class KernelRidgeRepresentationClassifier(BaseDRM):
@@ -468,43 +483,3 @@ class KernelRidgeRepresentationClassifier(BaseDRM):
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.97
     """
-
-    penalty = "ridge"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: rule
-        for name, rule in BaseDRM._parameter_constraints.items()
-        if name != "penalty"
-    }
-
-    def __init__(
-        self,
-        *,
-        beta: float = 1.0,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
-        gamma: float | str | None = None,
-        degree: float = 3,
-        coef0: float = 1.0,
-        solver: str = "auto",
-        step: str = "fixed",
-        tol: float = 1e-5,
-        max_iter: int = 150,
-        rank: int | None = None,
-        batch_size: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.beta = beta
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.solver = solver
-        self.step = step
-        self.tol = tol
-        self.max_iter = max_iter
-        self.rank = rank
-        self.batch_size = batch_size
-        self.n_jobs = n_jobs
-
-    def _alpha(self) -> float:
-        return 0.0

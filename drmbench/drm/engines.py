@@ -21,7 +21,7 @@ from drmbench.drm.feature_solvers import (
     PPAIterates,
 )
 from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.partition import Array, ClassPartition
+from drmbench.drm.partition import Array
 from drmbench.drm.problem import (
     BlockProblem,
     Penalty,
@@ -120,9 +120,7 @@ class KernelEngine:
 
     def class_means(self) -> Array:
         """Return each class's mean row of K."""
-        partition = self._system.partition
-        means: Array = partition.class_sums(self._system.K) / partition.counts[:, None]
-        return means
+        return self._system.class_means()
 
 
 class FeatureEngine:
@@ -159,7 +157,7 @@ class FeatureEngine:
 
     def class_means(self) -> Array:
         """Return each class's mean features."""
-        return feature_means(self._system)
+        return self._system.class_means()
 
 
 class ExactEngine:
@@ -196,14 +194,7 @@ class ExactEngine:
 
     def class_means(self) -> Array:
         """Return each class's mean features."""
-        return feature_means(self._system)
-
-
-def feature_means(system: FactoredSystem) -> Array:
-    """Return each class's mean features, (g, p)."""
-    partition: ClassPartition = system.partition
-    means = [np.asarray(system.F[b].mean(axis=0)).ravel() for b in partition.blocks]
-    return np.stack(means)
+        return self._system.class_means()
 
 
 def make_feature_engine(

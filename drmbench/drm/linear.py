@@ -1,4 +1,4 @@
-"""Exact linear DRM: O(np²) to fit, O(gp²) a prediction, no n × n matrix, no iteration.
+"""Exact linear DRM: O(np²) to fit, O(gp²) to predict, no n × n matrix, no iteration.
 
 With ``D_c = αH_c + βI`` and ``G_c = A_c D_c⁻¹ A_cᵀ`` (p × p) the normal equations give
 ``u_c = P_c (I + P)⁻¹ x`` where ``P_c = (I - (α/n_c) G_c)⁻¹ G_c`` and ``P = Σ P_c``
@@ -34,7 +34,7 @@ CHUNK = 4096
 
 
 def features_are_cheaper(X: Array, n_classes: int) -> bool:
-    """Tell whether a p × p matrix a class costs less than one n × n matrix.
+    """Tell whether a p × p matrix per class costs less than one n × n matrix.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def _left_out(
 def _by_refits(
     rows: Array, sums: ClassSums, code: int, alpha: float, beta: float
 ) -> Array:
-    """Return δ by one refit a sample, where the fast formula cannot be trusted."""
+    """Return δ by one refit per sample, where the fast formula cannot be trusted."""
     delta = np.empty((len(rows), len(sums.counts)))
     counts = sums.counts.copy()
     counts[code] -= 1

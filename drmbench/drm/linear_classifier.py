@@ -50,9 +50,9 @@ class _LazyModel:
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
-    The model is one p × p sum and one count a class, so it can be fitted in pieces
+    The model is one p × p sum and one count per class, so it can be fitted in pieces
     (:meth:`partial_fit`) or to a dask collection, block by block; it needs no training
-    sample afterwards, and predicts in O(gp²) a sample whatever n was. It equals
+    sample afterwards, and predicts in O(gp²) per sample whatever n was. It equals
     ``DRMClassifier(kernel="linear")``.
 
     Parameters

@@ -33,7 +33,7 @@ from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import check_symmetric
 from drmbench.drm.linear import linear_loo_dissimilarities
 from drmbench.drm.partition import Array, ClassPartition, check_labelled
-from drmbench.drm.solvers import factorise, reciprocal_condition
+from drmbench.drm.solvers import factorise, factorise_system
 from drmbench.drm.system import DenseSystem, check_weights
 
 __all__ = [
@@ -114,25 +114,17 @@ def loo_dissimilarities_in_class_order(system: DenseSystem, beta: float) -> Arra
     Rows and columns stay in class order; this is the form grid searches call.
     """
     partition = system.partition
-    M, rcond = _inverse(system.matrix(beta), beta)
+    factor, rcond = factorise_system(system, beta)
+    M, info = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    if info != 0 or not np.isfinite(M).all():
+        raise IllConditionedError("Q + βI could not be inverted in double precision")
+    _mirror_lower(M)
     delta = np.empty((partition.n_samples, partition.n_classes))
     for code in range(partition.n_classes):
         left_out = LeftOutClass(system, M, beta, code)
         W = left_out.representations(refine=rcond < REFINE_BELOW)
         delta[partition.blocks[code]] = _left_out_decision(system, W, beta, code)
     return delta
-
-
-def _inverse(matrix: Array, beta: float) -> tuple[Array, float]:
-    """Invert a symmetric positive definite matrix; also return 1/condition."""
-    norm = float(np.abs(matrix).sum(axis=0).max())
-    factor = factorise(matrix, f"Q + βI with beta={beta:g}")
-    rcond = reciprocal_condition(factor, norm)
-    inverse, info = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if info != 0 or not np.isfinite(inverse).all():
-        raise IllConditionedError("Q + βI could not be inverted in double precision")
-    _mirror_lower(inverse)
-    return inverse, rcond
 
 
 def _mirror_lower(matrix: Array, tile: int = 256) -> None:
@@ -238,7 +230,7 @@ class LeftOutClass:
         return W
 
     def _solve(self, Y: Array) -> Array:
-        """Return the solutions without i, given ``Y = M R`` with one column an i."""
+        """Return the solutions without i, given ``Y = M R`` with one column per i."""
         S_Y = self._factor.solve(Y[self._block])
         Y_own = Y[self._block][self._own, self._own]
         ratio = (Y_own + self._gamma * self._own_products(S_Y)) / self._X_own
@@ -264,10 +256,8 @@ class LeftOutClass:
         return R
 
     def _correct_after_deletion(self, y: Array, i: int) -> Array:
-        """Solve for one sample by deleting it first; O(n n_c + n_c³).
-
-        Changing the block of the others afterwards gives no indefinite matrix.
-        """
+        """Solve for one sample by deleting it first; O(n n_c + n_c³)."""
+        # Changing the block of the others afterwards gives no indefinite matrix.
         block = self._block
         rest = np.flatnonzero(self._own != i)
         K_rest = self._K_cc[np.ix_(rest, rest)]

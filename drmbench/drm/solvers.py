@@ -28,6 +28,8 @@ from drmbench.drm.problem import (
 )
 from drmbench.drm.system import DenseSystem
 
+Step = Literal["fixed", "backtracking"]
+
 
 def factorise(matrix: Array, what: str) -> Array:
     """Return the lower Cholesky factor of a positive definite matrix.
@@ -51,10 +53,13 @@ def factorise(matrix: Array, what: str) -> Array:
     return result
 
 
-def reciprocal_condition(factor: Array, norm: float) -> float:
-    """Estimate 1/cond of a factorised matrix from its 1-norm, in O(n²)."""
+def factorise_system(system: DenseSystem, beta: float) -> tuple[Array, float]:
+    """Return the lower Cholesky factor of ``Q + βI``, and an estimate of 1/cond."""
+    matrix = system.matrix(beta)
+    norm = float(np.abs(matrix).sum(axis=0).max())
+    factor = factorise(matrix, f"Q + βI with beta={beta:g}")
     rcond, _ = lapack.dpocon(factor, norm, uplo="L")
-    return float(rcond)
+    return factor, float(rcond)
 
 
 def solve_spd(matrix: Array, right: Array, what: str) -> Array:
@@ -65,9 +70,6 @@ def solve_spd(matrix: Array, right: Array, what: str) -> Array:
         raise IllConditionedError(f"{what} could not be solved in double precision")
     result: Array = solution
     return result
-
-
-Step = Literal["fixed", "backtracking"]
 
 
 class Solver(Protocol):
@@ -95,10 +97,7 @@ class ClosedForm:
     """
 
     def __init__(self, system: DenseSystem, beta: float) -> None:
-        matrix = system.matrix(beta)
-        norm = float(np.abs(matrix).sum(axis=0).max())
-        self._factor = factorise(matrix, f"Q + βI with beta={beta:g}")
-        self.rcond = reciprocal_condition(self._factor, norm)
+        self._factor, self.rcond = factorise_system(system, beta)
 
     def warn_if_ill_conditioned(self) -> None:
         """Warn when fewer than about two digits of the solution can be trusted."""
@@ -330,10 +329,7 @@ class AcceleratedGradient:
 
 
 def _enlarge(b: Array, beta: float, gradient: Array, Qg: Array) -> Array:
-    """Double each b until the step 1/b is safe along its gradient.
-
-    ``Qg`` does not depend on b, so the search costs no product.
-    """
+    """Double each b until the step 1/b is safe along its gradient; costs no product."""
     squares = np.einsum("im,im->m", gradient, gradient)
     bends = np.einsum("im,im->m", gradient, Qg)
     needed = np.divide(bends, squares, out=np.zeros_like(bends), where=squares > 0)

@@ -105,7 +105,7 @@ class DenseSystem:
     def block_product(self, W: Array) -> Array:
         """Return the product with the class blocks of K alone."""
         result = np.empty_like(W)
-        for block, _ in self._blocks():
+        for block in self.partition.blocks:
             np.matmul(self.K[block, block], W[block], out=result[block])
         return result
 
@@ -118,9 +118,12 @@ class DenseSystem:
         """Return ``min(trace K, ‖K‖_∞)``, the paper's bound."""
         return float(min(self.diagonal.sum(), np.abs(self.K).sum(axis=1).max()))
 
-    def _blocks(self) -> list[tuple[slice, int]]:
-        counts = self.partition.counts.tolist()
-        return list(zip(self.partition.blocks, counts, strict=True))
+    def class_means(self) -> Array:
+        """Return each class's mean row of K, (g, n)."""
+        means: Array = (
+            self.partition.class_sums(self.K) / self.partition.counts[:, None]
+        )
+        return means
 
 
 class FactoredSystem:
@@ -145,6 +148,11 @@ class FactoredSystem:
     def diagonal(self) -> Array:
         """``H``: the squared norms of the samples."""
         return squared_norms(self.F)
+
+    def class_means(self) -> Array:
+        """Return each class's mean features, (g, p)."""
+        blocks = self.partition.blocks
+        return np.stack([np.asarray(self.F[b].mean(axis=0)).ravel() for b in blocks])
 
     def class_vectors(self, W: Array) -> Array:
         """Return ``u_c = A_c w_c`` for every class and column, (g, p, m)."""

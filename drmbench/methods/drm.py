@@ -43,7 +43,7 @@ LARGE_GRID = {
     "beta": tuple(float(f"1e{e}") for e in range(-6, 9)),
 }
 
-#: Features up to which matrices of that size a class are worth it.
+#: Features up to which matrices of that size, one per class, are worth it.
 MOST_FEATURES = 1000
 
 

@@ -1,4 +1,4 @@
-"""The fast leave-one-out against one refit a sample."""
+"""The fast leave-one-out against one refit per sample."""
 
 from __future__ import annotations
 
