@@ -37,7 +37,7 @@ def digits():
 
 
 def ijcnn1():
-    """Return the real data, or synthetic data of its shape where it cannot be obtained."""
+    """Return the real data, or synthetic data of its shape if it is not available."""
     from drmbench.data import load
     from drmbench.errors import DrmbenchError
 
