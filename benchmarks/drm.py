@@ -23,9 +23,14 @@ from drmbench.drm.errors import ConditioningWarning, IllConditionedError
 from drmbench.drm.kernels import Kernel, gram
 from drmbench.drm.loo import loo_dissimilarities
 from drmbench.drm.partition import ClassPartition
-from drmbench.drm.problem import BlockProblem, Ridge, StoppingRule
 from drmbench.drm.solvers import AcceleratedGradient, GradientDescent, ProximalPoint
-from drmbench.drm.system import FactoredSystem, largest_eigenvalue_bound
+from drmbench.drm.system import (
+    BlockProblem,
+    FactoredSystem,
+    Ridge,
+    StoppingRule,
+    largest_eigenvalue_bound,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))
 from timing import report, seconds

@@ -32,8 +32,14 @@ from drmbench.drm.kernels import (
     resolve_gamma,
 )
 from drmbench.drm.partition import Array, ClassPartition, check_two_classes
-from drmbench.drm.problem import Ridge, Solution, StoppingRule, make_penalty
-from drmbench.drm.system import DenseSystem, FactoredSystem
+from drmbench.drm.system import (
+    DenseSystem,
+    FactoredSystem,
+    Ridge,
+    Solution,
+    StoppingRule,
+    make_penalty,
+)
 
 #: Memory a batch of test samples may take, in bytes, when `batch_size` is None.
 BATCH_BYTES = 256 * 2**20
@@ -149,7 +155,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = self._partition.classes
         check_two_classes(self.classes_)
         self._engine = self._make_engine(X)
-        self.n_iter_ = int(self._engine.solve(self._engine.class_means()).n_iter.max())
+        means = self._engine.system.class_means()
+        self.n_iter_ = int(self._engine.solve(means).n_iter.max())
         return self
 
     def _accept_sparse(self) -> Any:

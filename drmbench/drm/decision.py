@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.partition import Array
-from drmbench.drm.system import FactoredSystem, System
+from drmbench.drm.system import System
 
 
 def dissimilarities(system: System, W: Array, k: Array) -> Array:
@@ -41,32 +41,14 @@ def dissimilarities(system: System, W: Array, k: Array) -> Array:
     return delta.T
 
 
-def factored_dissimilarities(system: FactoredSystem, W: Array, X: Array) -> Array:
-    """Return δ from features: the same, with ``u_c = A_c w_c`` and no kernel.
-
-    Parameters
-    ----------
-    system : FactoredSystem
-        The training samples, in class order.
-    W : ndarray of shape (n, m)
-        Representation of each of m test samples.
-    X : ndarray of shape (m, p)
-        Features of the test samples.
-
-    Returns
-    -------
-    ndarray of shape (m, g)
-    """
-    return dissimilarities_of_vectors(system.class_vectors(W), X)
-
-
 def dissimilarities_of_vectors(vectors: Array, X: Array) -> Array:
-    """Return ``δ_c = ‖u_c‖² + ‖u - u_c‖² - 2 u_cᵀx``.
+    """Return the same from features: ``δ_c = ‖u_c‖² + ‖u - u_c‖² - 2 u_cᵀx``.
 
     Parameters
     ----------
     vectors : ndarray of shape (g, p, m)
-        ``u_c`` of each class and test sample.
+        ``u_c = A_c w_c`` of each class and test sample
+        (:meth:`~drmbench.drm.system.FactoredSystem.class_vectors`).
     X : ndarray of shape (m, p)
         The test samples.
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.decision import dissimilarities, factored_dissimilarities
+from drmbench.drm.decision import dissimilarities, dissimilarities_of_vectors
 from drmbench.drm.feature_solvers import (
     APGIterates,
     Iterates,
@@ -22,13 +22,6 @@ from drmbench.drm.feature_solvers import (
 )
 from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array
-from drmbench.drm.problem import (
-    BlockProblem,
-    Penalty,
-    Ridge,
-    Solution,
-    StoppingRule,
-)
 from drmbench.drm.solvers import (
     AcceleratedGradient,
     AcceleratedProximal,
@@ -39,8 +32,13 @@ from drmbench.drm.solvers import (
     Step,
 )
 from drmbench.drm.system import (
+    BlockProblem,
     DenseSystem,
     FactoredSystem,
+    Penalty,
+    Ridge,
+    Solution,
+    StoppingRule,
     System,
     largest_eigenvalue_bound,
 )
@@ -52,16 +50,17 @@ class Engine(Protocol):
     #: Whether a call handles any number of test samples in bounded memory by itself.
     batches_itself: bool
 
+    @property
+    def system(self) -> System:
+        """The training samples."""
+        ...
+
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g), for m rows of inputs."""
         ...
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations (rows in class order) and how they were found."""
-        ...
-
-    def class_means(self) -> Array:
-        """Return the mean input of every class, (g, …), as typical test samples."""
         ...
 
 
@@ -99,7 +98,7 @@ class KernelEngine:
     batches_itself = False
 
     def __init__(self, system: DenseSystem, penalty: Penalty, solver: Solver) -> None:
-        self._system = system
+        self.system = system
         self._penalty = penalty
         self._solver = solver
 
@@ -112,15 +111,11 @@ class KernelEngine:
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        return self._solver.solve(BlockProblem(self._system, inputs.T, self._penalty))
+        return self._solver.solve(BlockProblem(self.system, inputs.T, self._penalty))
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""
-        return dissimilarities(self._system, self.solve(inputs).W, inputs.T)
-
-    def class_means(self) -> Array:
-        """Return each class's mean row of K."""
-        return self._system.class_means()
+        return dissimilarities(self.system, self.solve(inputs).W, inputs.T)
 
 
 class FeatureEngine:
@@ -133,7 +128,7 @@ class FeatureEngine:
         solver: Solver,
         shortcut: Shortcut | None = None,
     ) -> None:
-        self._system = system
+        self.system = system
         self._penalty = penalty
         self._solver = solver
         self._shortcut = shortcut
@@ -141,11 +136,11 @@ class FeatureEngine:
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations of test samples given by features, (m, p)."""
-        k = self._system.F @ inputs.T
+        k = self.system.F @ inputs.T
         if hasattr(k, "toarray"):
             k = k.toarray()
         k = np.ascontiguousarray(k)
-        return self._solver.solve(BlockProblem(self._system, k, self._penalty))
+        return self._solver.solve(BlockProblem(self.system, k, self._penalty))
 
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g), by the shortcut if the solver has one."""
@@ -153,11 +148,7 @@ class FeatureEngine:
             return self._shortcut.dissimilarities(inputs)[0]
         W = self.solve(inputs).W
         dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
-        return factored_dissimilarities(self._system, W, dense)
-
-    def class_means(self) -> Array:
-        """Return each class's mean features."""
-        return self._system.class_means()
+        return dissimilarities_of_vectors(self.system.class_vectors(W), dense)
 
 
 class ExactEngine:
@@ -167,7 +158,7 @@ class ExactEngine:
 
     def __init__(self, system: FactoredSystem, beta: float) -> None:
         partition = system.partition
-        self._system = system
+        self.system = system
         self._beta = beta
         sums = ClassSums.of(
             system.F, partition.codes, partition.n_classes, system.alpha, beta
@@ -180,7 +171,7 @@ class ExactEngine:
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations: ``w_c = D_c⁻¹A_cᵀ(x - u + (α/n_c)u_c)``."""
-        system = self._system
+        system = self.system
         X = inputs.toarray() if hasattr(inputs, "toarray") else inputs
         vectors = self._model.U @ X.T
         residual = X.T - vectors.sum(axis=0)
@@ -191,10 +182,6 @@ class ExactEngine:
         W /= (system.alpha * system.diagonal + self._beta)[:, None]
         k = np.asarray(system.F @ X.T)
         return Solution.direct(BlockProblem(system, k, Ridge(self._beta)), W)
-
-    def class_means(self) -> Array:
-        """Return each class's mean features."""
-        return self._system.class_means()
 
 
 def make_feature_engine(

@@ -16,17 +16,14 @@ of O(np) per iteration.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
 from drmbench.drm.decision import dissimilarities_of_vectors
 from drmbench.drm.linear import decision_forms, quadratic_forms
 from drmbench.drm.partition import Array
-from drmbench.drm.problem import StoppingRule
 from drmbench.drm.solvers import Momentum
-from drmbench.drm.system import FactoredSystem
+from drmbench.drm.system import FactoredSystem, StoppingRule
 
 #: Test samples iterated together, and training samples handled at a time: a piece of
 #: the gradient then takes half a megabyte.
@@ -149,22 +146,20 @@ class LeanDescent:
         return dissimilarities_of_vectors(found, X), n_iter
 
 
-class Iterates(Protocol):
-    """A sequence of matrices M_t, started from zero."""
-
-    M: Array
-
-    def advance(self) -> None:
-        """Move on to the next iterate."""
-        ...
-
-
-class PPAIterates:
-    """``M⁺ = (F - QM + cM)/(β + c)``."""
+class Iterates:
+    """A sequence of matrices ``M_t``, started from zero."""
 
     def __init__(self, system: FactoredSystem, beta: float, c: float) -> None:
         self._system, self._beta, self._c = system, beta, c
-        self.M = np.zeros_like(system.F)
+        self.M: Array = np.zeros_like(system.F)
+
+    def advance(self) -> None:
+        """Move on to the next iterate."""
+        raise NotImplementedError
+
+
+class PPAIterates(Iterates):
+    """``M⁺ = (F - QM + cM)/(β + c)``."""
 
     def advance(self) -> None:
         """Move on to the next iterate."""
@@ -172,12 +167,11 @@ class PPAIterates:
         self.M = step / (self._beta + self._c)
 
 
-class APGIterates:
+class APGIterates(Iterates):
     """Accelerated gradient steps of the fixed length 1/(c + β)."""
 
     def __init__(self, system: FactoredSystem, beta: float, c: float) -> None:
-        self._system, self._beta, self._c = system, beta, c
-        self.M = np.zeros_like(system.F)
+        super().__init__(system, beta, c)
         self._V = self.M
         self._momentum = Momentum()
 

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from drmbench.drm.decision import nearest_class
+from drmbench.drm.decision import dissimilarities, nearest_class
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import Kernel, Products
 from drmbench.drm.linear import (
@@ -26,7 +26,7 @@ from drmbench.drm.linear import (
 )
 from drmbench.drm.loo import loo_dissimilarities_in_class_order
 from drmbench.drm.partition import Array, ClassPartition
-from drmbench.drm.solvers import closed_form_dissimilarities
+from drmbench.drm.solvers import ClosedForm
 from drmbench.drm.system import DenseSystem
 
 #: A candidate's predicted labels, or why it has none.
@@ -100,7 +100,9 @@ def held_out_answers(
 
         def on_kernel(alpha: float, beta: float) -> NDArray[Any]:
             system = DenseSystem(K, partition, alpha)
-            delta = closed_form_dissimilarities(system, k, beta)
+            # Not by a Solution: its objective would cost as much as the solution.
+            W = ClosedForm(system, beta).representations(k)
+            delta = dissimilarities(system, W, k)
             return nearest_class(delta, partition.classes)
 
         return on_kernel

@@ -16,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from drmbench.drm.decision import dissimilarities
 from drmbench.drm.errors import ConditioningWarning, IllConditionedError
 from drmbench.drm.partition import Array
-from drmbench.drm.problem import (
+from drmbench.drm.system import (
     CONVERGED,
     EXHAUSTED,
     BlockProblem,
+    DenseSystem,
     Solution,
     StoppingRule,
 )
-from drmbench.drm.system import DenseSystem
 
 Step = Literal["fixed", "backtracking"]
 
@@ -132,22 +131,6 @@ class ClosedForm:
         return Solution.direct(problem, self.representations(problem.k))
 
 
-def closed_form_dissimilarities(system: DenseSystem, k: Array, beta: float) -> Array:
-    """Return δ, (m, g), of test samples by the closed form.
-
-    Parameters
-    ----------
-    system : DenseSystem
-        The training samples, in class order.
-    k : ndarray of shape (n, m)
-        Kernel between training and test samples.
-    beta : float
-        The ridge β > 0.
-    """
-    # Not by way of a Solution: its objective would cost as much as the solution.
-    return dissimilarities(system, ClosedForm(system, beta).representations(k), k)
-
-
 class BlockProgress:
     """Keeps the samples still iterating, and collects those that have stopped.
 
@@ -221,15 +204,33 @@ class Momentum:
         return (previous - 1.0) / self._d
 
 
-class GradientDescent:
+class IterativeSolver:
+    """What the iterative algorithms are given.
+
+    Parameters
+    ----------
+    rule : StoppingRule
+        When to stop.
+    c : float
+        Upper bound of Q's largest eigenvalue; unused where a step length is searched.
+    step : {"fixed", "backtracking"}
+        Whether an accelerated algorithm takes its step length from c or searches it.
+    """
+
+    def __init__(
+        self, rule: StoppingRule, c: float = 1.0, step: Step = "fixed"
+    ) -> None:
+        self._rule = rule
+        self._c = float(c)
+        self._step = step
+
+
+class GradientDescent(IterativeSolver):
     """DRM-GD: steepest descent with exact line search (ridge only).
 
     ``g = (Q + βI)w - k``, step ``gᵀg / gᵀ(Q + βI)g``. The gradient is updated by the
     same product that gives the step.
     """
-
-    def __init__(self, rule: StoppingRule) -> None:
-        self._rule = rule
 
     def solve(self, problem: BlockProblem) -> Solution:
         """Iterate until every test sample has stopped."""
@@ -254,23 +255,12 @@ class GradientDescent:
         return progress.solution()
 
 
-class ProximalPoint:
+class ProximalPoint(IterativeSolver):
     """DRM-PPA: ``w⁺ = (k - Qw + cw)/(β + c)`` with ``c ≥ σ_max(Q)``.
 
     This is a proximal gradient step of length 1/c, and with the proximal map of
     another penalty it solves the lasso members of the family.
-
-    Parameters
-    ----------
-    rule : StoppingRule
-        When to stop.
-    c : float
-        Upper bound of Q's largest eigenvalue.
     """
-
-    def __init__(self, rule: StoppingRule, c: float) -> None:
-        self._rule = rule
-        self._c = float(c)
 
     def solve(self, problem: BlockProblem) -> Solution:
         """Iterate until every test sample has stopped."""
@@ -286,24 +276,12 @@ class ProximalPoint:
         return progress.solution()
 
 
-class AcceleratedGradient:
+class AcceleratedGradient(IterativeSolver):
     """DRM-APG: Nesterov's accelerated gradient, step 1/b (ridge only).
 
-    Parameters
-    ----------
-    rule : StoppingRule
-        When to stop.
-    c : float
-        With ``step="fixed"``: upper bound of Q's largest eigenvalue, ``b = c + β``.
-    step : {"fixed", "backtracking"}
-        With backtracking b starts at ``β + 1`` for every test sample and is doubled
-        until ``gᵀQg ≤ (b - β) gᵀg``; it needs no eigenvalue.
+    The fixed b is ``c + β``. With backtracking b starts at ``β + 1`` for every test
+    sample and is doubled until ``gᵀQg ≤ (b - β) gᵀg``; it needs no eigenvalue.
     """
-
-    def __init__(self, rule: StoppingRule, c: float, step: Step = "fixed") -> None:
-        self._rule = rule
-        self._c = float(c)
-        self._step = step
 
     def solve(self, problem: BlockProblem) -> Solution:
         """Iterate until every test sample has stopped."""
@@ -338,23 +316,11 @@ def _enlarge(b: Array, beta: float, gradient: Array, Qg: Array) -> Array:
     return grown
 
 
-class AcceleratedProximal:
+class AcceleratedProximal(IterativeSolver):
     """Accelerated proximal gradient for any penalty (lasso, group lasso).
 
-    Parameters
-    ----------
-    rule : StoppingRule
-        When to stop.
-    c : float
-        Upper bound of Q's largest eigenvalue, or with backtracking the start value.
-    step : {"fixed", "backtracking"}
-        Backtracking starts at 1 and doubles until the quadratic model majorises.
+    Backtracking starts at 1 and doubles until the quadratic model majorises.
     """
-
-    def __init__(self, rule: StoppingRule, c: float, step: Step = "fixed") -> None:
-        self._rule = rule
-        self._c = float(c)
-        self._step = step
 
     def solve(self, problem: BlockProblem) -> Solution:
         """Iterate until every test sample has stopped."""

@@ -9,16 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drmbench.drm import feature_solvers
-from drmbench.drm.decision import factored_dissimilarities
+from drmbench.drm.decision import dissimilarities_of_vectors
 from drmbench.drm.feature_solvers import APGIterates, MatrixIterates, PPAIterates
 from drmbench.drm.partition import ClassPartition
-from drmbench.drm.problem import (
-    BlockProblem,
-    GroupLasso,
-    Lasso,
-    Ridge,
-    StoppingRule,
-)
 from drmbench.drm.solvers import (
     AcceleratedGradient,
     AcceleratedProximal,
@@ -26,7 +19,16 @@ from drmbench.drm.solvers import (
     GradientDescent,
     ProximalPoint,
 )
-from drmbench.drm.system import DenseSystem, FactoredSystem, largest_eigenvalue_bound
+from drmbench.drm.system import (
+    BlockProblem,
+    DenseSystem,
+    FactoredSystem,
+    GroupLasso,
+    Lasso,
+    Ridge,
+    StoppingRule,
+    largest_eigenvalue_bound,
+)
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 tight = StoppingRule(tol=1e-12, max_iter=20000)
@@ -252,7 +254,7 @@ def test_matrix_iterates_are_the_per_sample_iterations(accelerated, max_iter):
     one_by_one = solver.solve(BlockProblem(system, F @ X.T, Ridge(2.0)))
     assert np.array_equal(n_iter, one_by_one.n_iter)
     assert len(set(n_iter.tolist())) > 1
-    expected = factored_dissimilarities(system, one_by_one.W, X)
+    expected = dissimilarities_of_vectors(system.class_vectors(one_by_one.W), X)
     assert np.allclose(delta, expected, rtol=1e-8, atol=1e-12)
 
 
@@ -271,5 +273,5 @@ def test_lean_descent_is_descent(monkeypatch, alpha, max_iter):
     assert np.array_equal(n_iter, solution.n_iter)
     if max_iter == 400:
         assert len(set(n_iter.tolist())) > 1
-    expected = factored_dissimilarities(system, solution.W, X)
+    expected = dissimilarities_of_vectors(system.class_vectors(solution.W), X)
     assert np.allclose(delta, expected, rtol=1e-8, atol=1e-12)
