@@ -42,6 +42,12 @@ def _is_frame(X: Any) -> bool:
     return is_dask(X) and hasattr(X, "npartitions") and hasattr(X, "map_partitions")
 
 
+def check_labels(y: NDArray[Any]) -> None:
+    """Refuse a continuous target; only floats can be one, and the check is slow."""
+    if y.dtype.kind == "f" and y.size:
+        check_classification_targets(y)
+
+
 @dataclass(frozen=True, eq=False)
 class LabelledSums:
     """Class sums of samples whose classes are not known beforehand.
@@ -234,8 +240,7 @@ def _block_sums(X: Any, y: Any, number: int, alpha: float, beta: float) -> Label
             ensure_min_samples=0,
             estimator="LinearDRMClassifier",
         )
-        if y.dtype.kind == "f" and y.size:
-            check_classification_targets(y)
+        check_labels(y)
         return LabelledSums.of(X, y, alpha, beta)
     except (TypeError, ValueError) as error:
         raise ValueError(f"block {number} of the samples: {error}") from error

@@ -133,8 +133,8 @@ class Products:
         right = left if self._Y is None else Y - centre
         distances = _inner(left, right)
         distances *= -2.0
-        distances += np.einsum("ij,ij->i", left, left)[:, None]
-        distances += np.einsum("ij,ij->i", right, right)[None, :]
+        distances += squared_norms(left)[:, None]
+        distances += squared_norms(right)[None, :]
         np.maximum(distances, 0.0, out=distances)
         if self._Y is None:
             np.fill_diagonal(distances, 0.0)

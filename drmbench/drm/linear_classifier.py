@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.dask_sums import (
+    check_labels,
     class_sums,
     columns_of,
     is_dask,
@@ -25,17 +25,8 @@ from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array, check_two_classes
 
 
-def _check_labels(y: NDArray[Any]) -> None:
-    """Refuse a continuous target; only floats can be one, and the check is slow."""
-    if y.dtype.kind == "f":
-        check_classification_targets(y)
-
-
 class _LazyModel:
-    """The O(gp³) model of some sums, built when the first prediction asks for it.
-
-    A stream of small pieces then costs no model a piece.
-    """
+    """The O(gp³) model of some sums, built only when a prediction asks for it."""
 
     def __init__(self, sums: ClassSums, alpha: float) -> None:
         self._sums = sums
@@ -146,7 +137,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self._adopt(total.sums)
             return self
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
-        _check_labels(y)
+        check_labels(y)
         self._set_classes(np.unique(y))
         self._forget()
         self._learn(X, np.searchsorted(self.classes_, y))
@@ -209,7 +200,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, reset=first, dtype=np.float64, accept_sparse="csr"
         )
-        _check_labels(y)
+        check_labels(y)
         if first:
             if classes is None:
                 raise ValueError("the first call of partial_fit needs classes=")
