@@ -20,13 +20,17 @@ from threadpoolctl import threadpool_limits
 
 from drmbench import DRMClassifier, DRMClassifierCV, LinearDRMClassifier
 from drmbench.drm.errors import ConditioningWarning, IllConditionedError
-from drmbench.drm.iterative import AcceleratedGradient, GradientDescent, ProximalPoint
 from drmbench.drm.kernels import Kernel, gram
 from drmbench.drm.loo import loo_dissimilarities
 from drmbench.drm.partition import ClassPartition
-from drmbench.drm.penalties import Ridge
-from drmbench.drm.problem import Problem, StoppingRule
-from drmbench.drm.system import FactoredSystem, largest_eigenvalue_bound
+from drmbench.drm.solvers import AcceleratedGradient, GradientDescent, ProximalPoint
+from drmbench.drm.system import (
+    BlockProblem,
+    FactoredSystem,
+    Ridge,
+    StoppingRule,
+    largest_eigenvalue_bound,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))
 from timing import report, seconds
@@ -38,7 +42,7 @@ def digits():
 
 
 def ijcnn1():
-    """Return the real data, or synthetic data of its shape where it cannot be had."""
+    """Return the real data, or synthetic data of its shape if it is not available."""
     from drmbench.data import load
     from drmbench.errors import DrmbenchError
 
@@ -145,7 +149,7 @@ def linear_against_liblinear(name, X, y, X_test):
 def one_at_a_time(solver, system, X_test, beta):
     """Solve for each test sample alone, as the paper's algorithms are stated."""
     for x in X_test:
-        solver.solve(Problem(system, (system.F @ x)[:, None], Ridge(beta)))
+        solver.solve(BlockProblem(system, (system.F @ x)[:, None], Ridge(beta)))
 
 
 def iterative_solvers(name, X, y, X_test):

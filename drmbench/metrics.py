@@ -1,4 +1,4 @@
-"""How good predictions are: a registry of metrics, and their mean and spread.
+"""How good predictions are: a registry of metrics, mean and spread, the best of many.
 
 Every metric counts a sample without a prediction
 (:data:`~drmbench.methods.base.NO_PREDICTION`) as wrong, because that number is no
@@ -19,9 +19,12 @@ from drmbench.errors import InputError, did_you_mean
 
 Values = NDArray[np.float64]
 
+#: Scores this close are ties: sums of the same terms in another order may differ so.
+TIE_TOLERANCE = 1e-12
+
 
 @dataclass(frozen=True)
-class Task:
+class ClassRoles:
     """What a metric must know of the problem besides the labels.
 
     Attributes
@@ -36,7 +39,7 @@ class Task:
     positive: int | None = None
 
     @classmethod
-    def of(cls, y: NDArray[np.int64]) -> Task:
+    def of(cls, y: NDArray[np.int64]) -> ClassRoles:
         """Describe the problem that the labels ``y`` (of training rows) pose.
 
         The smaller of two classes is positive; of two equal ones, the second.
@@ -59,6 +62,11 @@ def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> Values:
     _, numbers, counts = np.unique(truth, return_inverse=True, return_counts=True)
     correct = np.bincount(numbers, weights=truth == predicted, minlength=len(counts))
     return np.asarray(correct / counts, dtype=np.float64)
+
+
+def accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of the samples whose label is predicted."""
+    return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
 
 
 def gmean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -119,20 +127,20 @@ def recall_per_class(
     return recalls
 
 
-def f1_score(y_true: ArrayLike, y_pred: ArrayLike, task: Task) -> float:
+def f1_score(y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles) -> float:
     """F1 of the positive class; for more than two classes the mean over them (macro).
 
     The mean is over classes that are true or predicted for some sample; F1 is 0 where
     no sample of the class is recognised.
     """
-    counts = confusion_matrix(y_true, y_pred, task.classes)
+    counts = confusion_matrix(y_true, y_pred, roles.classes)
     sizes = sum(
-        (np.asarray(labels)[:, None] == np.asarray(task.classes)).sum(axis=0)
+        (np.asarray(labels)[:, None] == np.asarray(roles.classes)).sum(axis=0)
         for labels in (y_true, y_pred)
     )
     scores = 2 * np.diag(counts) / np.maximum(sizes, 1)
-    if task.positive is not None:
-        return float(scores[task.classes.index(task.positive)])
+    if roles.positive is not None:
+        return float(scores[roles.classes.index(roles.positive)])
     return float(scores[sizes > 0].mean())
 
 
@@ -147,7 +155,7 @@ class Metric:
     label : str
         What a reader sees.
     function : callable
-        ``function(y_true, y_pred, task)`` returns a number, or an array for a metric
+        ``function(y_true, y_pred, roles)`` returns a number, or an array for a metric
         that is not ``scalar``.
     better : {"higher", "lower", "none"}
         Which of two values is the better one.
@@ -159,14 +167,14 @@ class Metric:
 
     name: str
     label: str
-    function: Callable[[ArrayLike, ArrayLike, Task], Any]
+    function: Callable[[ArrayLike, ArrayLike, ClassRoles], Any]
     better: Literal["higher", "lower", "none"] = "higher"
     worst: float = 0.0
     scalar: bool = True
 
-    def score(self, y_true: ArrayLike, y_pred: ArrayLike, task: Task) -> float:
+    def score(self, y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles) -> float:
         """Return a scalar metric's value with the sign that makes higher better."""
-        value = float(self.function(y_true, y_pred, task))
+        value = float(self.function(y_true, y_pred, roles))
         return -value if self.better == "lower" else value
 
 
@@ -176,7 +184,7 @@ METRICS: dict[str, Metric] = {
         Metric(
             "accuracy",
             "Accuracy",
-            lambda y, p, _: float(np.mean(np.asarray(y) == np.asarray(p))),
+            lambda y, p, _: accuracy_score(y, p),
         ),
         Metric(
             "gmean",
@@ -192,13 +200,13 @@ METRICS: dict[str, Metric] = {
         Metric(
             "recall",
             "Recall of each class",
-            lambda y, p, task: recall_per_class(y, p, task.classes),
+            lambda y, p, roles: recall_per_class(y, p, roles.classes),
             scalar=False,
         ),
         Metric(
             "confusion",
             "Confusion matrix (rows are true classes)",
-            lambda y, p, task: confusion_matrix(y, p, task.classes),
+            lambda y, p, roles: confusion_matrix(y, p, roles.classes),
             better="none",
             scalar=False,
         ),
@@ -225,17 +233,18 @@ def get_metric(name: str, *, scalar: bool = False) -> Metric:
 
 
 def measure(
-    names: Iterable[str], y_true: ArrayLike, y_pred: ArrayLike, task: Task
+    names: Iterable[str], y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles
 ) -> dict[str, Any]:
     """Evaluate metrics by name; arrays become nested lists, ready for JSON.
 
     Examples
     --------
-    >>> measure(["accuracy", "recall"], [0, 0, 1, 1], [0, 0, 1, 0], Task((0, 1), 1))
+    >>> roles = ClassRoles(classes=(0, 1), positive=1)
+    >>> measure(["accuracy", "recall"], [0, 0, 1, 1], [0, 0, 1, 0], roles)
     {'accuracy': 0.75, 'recall': [1.0, 0.5]}
     """
     return {
-        name: _as_json(get_metric(name).function(y_true, y_pred, task))
+        name: _as_json(get_metric(name).function(y_true, y_pred, roles))
         for name in dict.fromkeys(names)
     }
 
@@ -263,3 +272,26 @@ def mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
         raise ValueError("there is no value to average")
     spread = float(array.std(ddof=1)) if len(array) > 1 else math.nan
     return float(array.mean()), spread
+
+
+def best_of(scores: ArrayLike, preference: Sequence[Any] | None = None) -> int:
+    """Return the position of the highest score, the package's only rule for ties.
+
+    Parameters
+    ----------
+    scores : array-like of float
+        Higher is better; NaN is never the best, but one score must be a number.
+    preference : sequence or None
+        A sort key per position: of equal scores (within :data:`TIE_TOLERANCE`) the
+        smallest key wins. None takes the first.
+
+    Examples
+    --------
+    >>> best_of([0.5, 0.9, 0.9]), best_of([0.5, 0.9, 0.9], preference=[1, 3, 2])
+    (1, 2)
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    tied = np.flatnonzero(values >= np.nanmax(values) - TIE_TOLERANCE).tolist()
+    if preference is None:
+        return int(tied[0])
+    return int(min(tied, key=preference.__getitem__))

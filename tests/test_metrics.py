@@ -17,7 +17,7 @@ from drmbench.errors import InputError
 from drmbench.methods.base import NO_PREDICTION
 from drmbench.metrics import (
     METRICS,
-    Task,
+    ClassRoles,
     confusion_matrix,
     f1_score,
     get_metric,
@@ -58,9 +58,9 @@ def test_gmean_of_two_classes_is_root_of_sensitivity_times_specificity(pair):
 @PROPERTY
 @given(labelled())
 def test_other_metrics_agree_with_scikit_learn(pair):
-    task = Task(tuple(range(max(pair[0]) + 1)))
+    roles = ClassRoles(tuple(range(max(pair[0]) + 1)))
     ours = measure(
-        ["accuracy", "balanced_accuracy", "f1", "recall", "confusion"], *pair, task
+        ["accuracy", "balanced_accuracy", "f1", "recall", "confusion"], *pair, roles
     )
     metrics = sklearn.metrics
     assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(*pair))
@@ -80,20 +80,20 @@ def test_other_metrics_agree_with_scikit_learn(pair):
 @given(labelled(most_classes=2), st.sampled_from([0, 1]))
 def test_f1_of_two_classes_is_that_of_the_positive_one(pair, positive):
     expected = sklearn.metrics.f1_score(*pair, pos_label=positive, zero_division=0)
-    assert f1_score(*pair, Task((0, 1), positive)) == pytest.approx(expected)
+    assert f1_score(*pair, ClassRoles((0, 1), positive)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("y", "task"),
+    ("y", "roles"),
     [
-        ([0, 0, 0, 1], Task((0, 1), 1)),
-        ([0, 1, 1, 1], Task((0, 1), 0)),
-        ([0, 1], Task((0, 1), 1)),
-        ([3, 5, 7, 7], Task((3, 5, 7), None)),
+        ([0, 0, 0, 1], ClassRoles((0, 1), 1)),
+        ([0, 1, 1, 1], ClassRoles((0, 1), 0)),
+        ([0, 1], ClassRoles((0, 1), 1)),
+        ([3, 5, 7, 7], ClassRoles((3, 5, 7), None)),
     ],
 )
-def test_the_minority_of_two_classes_is_positive(y, task):
-    assert Task.of(np.array(y)) == task
+def test_the_minority_of_two_classes_is_positive(y, roles):
+    assert ClassRoles.of(np.array(y)) == roles
 
 
 def test_gmean_takes_any_labels():
@@ -123,7 +123,7 @@ def test_gmean_refuses_what_it_cannot_compare(bad):
 )
 def test_no_prediction_is_a_wrong_prediction(name, value):
     predicted = [0, 0, NO_PREDICTION, 1]
-    ours = measure([name], [0, 0, 1, 1], predicted, Task((0, 1), 1))[name]
+    ours = measure([name], [0, 0, 1, 1], predicted, ClassRoles((0, 1), 1))[name]
     assert ours == pytest.approx(value)
 
 
@@ -135,7 +135,7 @@ def test_samples_without_a_prediction_are_in_no_column_of_the_confusion_matrix()
 def test_recall_of_an_absent_class_is_unknown_not_zero():
     recalls = recall_per_class([0, 0, 2], [0, 2, 2], (0, 1, 2))
     assert np.array_equal(recalls, [0.5, np.nan, 1.0], equal_nan=True)
-    as_column = measure(["recall"], [0, 0, 2], [0, 2, 2], Task((0, 1, 2)))
+    as_column = measure(["recall"], [0, 0, 2], [0, 2, 2], ClassRoles((0, 1, 2)))
     assert json.loads(json.dumps(as_column)) == {"recall": [0.5, None, 1.0]}
 
 

@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from drmbench.drm.decision import dissimilarities
+from drmbench.drm.decision import dissimilarities, nearest_class
 from drmbench.drm.errors import IllConditionedError
-from drmbench.drm.kernels import Kernel, Products
-from drmbench.drm.nearest import nearest_class
+from drmbench.drm.kernels import DECADES, Kernel, Products
 from drmbench.drm.partition import ClassPartition
 from drmbench.drm.system import DenseSystem
 from drmbench.errors import InputError
@@ -29,7 +28,7 @@ from drmbench.methods.base import (
     Params,
 )
 from drmbench.methods.gram_svm import GramSVC, left_out_labels
-from drmbench.methods.kernel_grid import DECADES, group_by_kernel
+from drmbench.methods.kernel_grid import group_by_kernel
 from drmbench.methods.registry import get_method, with_overrides
 from drmbench.protocol.protocol import paper_protocol
 

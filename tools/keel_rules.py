@@ -39,7 +39,7 @@ from drmbench.data.registry import load_catalogue
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import replacing
 from drmbench.methods.base import NO_PREDICTION, Labels, Method
-from drmbench.metrics import gmean_score, mean_and_spread
+from drmbench.metrics import TIE_TOLERANCE, gmean_score, mean_and_spread
 from drmbench.paper import (
     Agreement,
     PublishedCell,
@@ -48,7 +48,6 @@ from drmbench.paper import (
 )
 from drmbench.protocol.protocol import paper_protocol
 from drmbench.protocol.scaling import Scaling, scale_test, scale_train
-from drmbench.protocol.selection import TIE_TOLERANCE
 from drmbench.protocol.splits import given_folds
 
 Values = NDArray[np.float64]

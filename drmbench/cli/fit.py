@@ -14,7 +14,7 @@ from drmbench.errors import InputError
 if TYPE_CHECKING:
     from drmbench.data.chunk import ChunkedFile
     from drmbench.drm.model_file import StoredModel
-    from drmbench.protocol.file_fit import Choice, FileFacts
+    from drmbench.protocol.file_fit import ChosenWeights, FileFacts
 
 EPILOGUE = examples(
     "drmbench fit flights.csv --target late --save flights.model",
@@ -126,7 +126,7 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
 def _checked_weights(
     alpha: float | None, beta: float | None, select: bool
 ) -> tuple[float, float]:
-    from drmbench.drm.validation import check_weights
+    from drmbench.drm.system import check_weights
 
     if select and (alpha is not None or beta is not None):
         raise InputError("--select chooses alpha and beta: leave --alpha, --beta out")
@@ -146,7 +146,7 @@ def _selected(facts: FileFacts, scale: bool) -> tuple[float, float]:
     return choice.alpha, choice.beta
 
 
-def _choice_line(choice: Choice, n_samples: int) -> str:
+def _choice_line(choice: ChosenWeights, n_samples: int) -> str:
     drawn = "all rows"
     if choice.rows < n_samples:
         drawn = f"{choice.rows} rows drawn at random out of {n_samples}"
@@ -169,8 +169,7 @@ def _print_model(weights: tuple[float, float], scale: bool, seconds: float) -> N
 
 
 def _print_training_scores(model: StoredModel, file: ChunkedFile, rows: int) -> None:
-    from drmbench.protocol.file_fit import predictions
-    from drmbench.protocol.tally import RecallTally
+    from drmbench.protocol.file_fit import RecallTally, predictions
 
     tally = RecallTally()
     for _ in predictions(model, file, rows, tally):

@@ -50,7 +50,7 @@ def keel_cells(
     take hours.
     """
     from drmbench.paper import published_cells
-    from drmbench.protocol.protocol import OPTIMISTIC
+    from drmbench.words import OPTIMISTIC
 
     published = [
         cell

@@ -18,7 +18,7 @@ from drmbench.errors import InputError
 if TYPE_CHECKING:
     from drmbench.data.chunk import ChunkedFile
     from drmbench.drm.model_file import StoredModel
-    from drmbench.protocol.tally import RecallTally
+    from drmbench.protocol.file_fit import RecallTally
 
 EPILOGUE = examples(
     "drmbench predict flights.model new.csv",
@@ -64,7 +64,7 @@ def predict_command(
     from drmbench.data.chunk import FeatureRequest
     from drmbench.data.chunks import open_chunked, rows_per_chunk
     from drmbench.drm.model_file import load_model
-    from drmbench.protocol.tally import RecallTally
+    from drmbench.protocol.file_fit import RecallTally
 
     refuse_overwriting(out, model, data)
     stored = load_model(model)

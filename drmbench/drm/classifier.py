@@ -2,15 +2,336 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from numbers import Real
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
 
-from sklearn.utils._param_validation import Interval
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from drmbench.drm.base import BaseDRM, SolveTrace
+from drmbench.drm.decision import NearestClassMixin
+from drmbench.drm.engines import (
+    Engine,
+    KernelEngine,
+    make_feature_engine,
+    make_iterative,
+    step_constant,
+)
+from drmbench.drm.kernels import (
+    Kernel,
+    LowRankMap,
+    Products,
+    check_symmetric,
+    gram_of_callable,
+    resolve_gamma,
+)
+from drmbench.drm.partition import Array, ClassPartition, check_two_classes
+from drmbench.drm.system import (
+    DenseSystem,
+    FactoredSystem,
+    Ridge,
+    Solution,
+    StoppingRule,
+    make_penalty,
+)
 
-__all__ = ["DRMClassifier", "KernelRidgeRepresentationClassifier", "SolveTrace"]
+#: Memory a batch of test samples may take, in bytes, when `batch_size` is None.
+BATCH_BYTES = 256 * 2**20
+#: Arrays of the size (training samples × batch) that a solver holds at a time.
+ARRAYS_PER_BATCH = 8
+
+
+@dataclass(frozen=True, eq=False)
+class SolveTrace:
+    """How the representation of one test sample was found.
+
+    Attributes
+    ----------
+    objective : ndarray of shape (n_iter + 1,)
+        Objective before the first and after every iteration; for a direct solver the
+        one value of the solution.
+    n_iter : int
+        Iterations used.
+    stop_reason : {"direct", "tolerance", "max_iter"}
+        Why the solver stopped.
+    """
+
+    objective: Array
+    n_iter: int
+    stop_reason: str
+
+
+class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
+    """The classifier with the within-class weight α and the penalty still fixed."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "beta": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [StrOptions({"linear", "poly", "rbf", "precomputed"}), callable],
+        "gamma": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"scale"}),
+            None,
+        ],
+        "degree": [Interval(Real, 0, None, closed="neither")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "solver": [
+            StrOptions({"auto", "closed_form", "gd", "ppa", "apg", "exact"}),
+        ],
+        "step": [StrOptions({"fixed", "backtracking"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "rank": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [Integral, None],
+    }
+
+    # What an estimator without the parameter is fixed to.
+    alpha: float = 0.0
+    penalty: str = "ridge"
+
+    def __init__(
+        self,
+        *,
+        beta: float = 1.0,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1.0,
+        solver: str = "auto",
+        step: Any = "fixed",
+        tol: float = 1e-5,
+        max_iter: int = 150,
+        rank: int | None = None,
+        batch_size: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.beta = beta
+        self.kernel: Any = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.step = step
+        self.tol = tol
+        self.max_iter = max_iter
+        self.rank = rank
+        self.batch_size = batch_size
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel == "linear"
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        # The linear kernel has no intercept and cannot tell x from -x.
+        tags.classifier_tags.poor_score = self.kernel == "linear"
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any) -> Self:
+        """Prepare the system of the training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), or (n, n) for ``kernel="precomputed"``
+            Training samples; a sparse CSR matrix for ``kernel="linear"``.
+        y : array-like of shape (n,)
+            Class labels of any kind.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, accept_sparse=self._accept_sparse()
+        )
+        check_classification_targets(y)
+        self._partition = ClassPartition.of(y)
+        self.classes_ = self._partition.classes
+        check_two_classes(self.classes_)
+        self._engine = self._make_engine(X)
+        means = self._engine.system.class_means()
+        self.n_iter_ = int(self._engine.solve(means).n_iter.max())
+        return self
+
+    def _accept_sparse(self) -> Any:
+        return "csr" if self.kernel == "linear" else False
+
+    def _solver_name(self, n: int, p: int) -> str:
+        if self.solver != "auto":
+            name = self.solver
+        elif self.penalty != "ridge":
+            name = "apg"
+        elif self.kernel == "linear" or self.rank is not None:
+            name = "exact" if p < n else "closed_form"
+        else:
+            name = "closed_form"
+        if self.penalty != "ridge" and name not in ("ppa", "apg"):
+            raise ValueError(
+                f"solver={name!r} is for penalty='ridge' only; penalty="
+                f"{self.penalty!r} takes solver 'auto', 'apg' or 'ppa'"
+            )
+        if name == "exact" and self.kernel != "linear" and self.rank is None:
+            raise ValueError(
+                "solver='exact' needs features: kernel='linear', or rank= for a"
+                " low-rank approximation of another kernel"
+            )
+        return name
+
+    def _make_engine(self, X: Any) -> Engine:
+        if self.rank is not None and self.kernel == "precomputed":
+            raise ValueError("rank= needs samples; it cannot take a precomputed kernel")
+        rows = X[self._partition.order]
+        self._map: LowRankMap | None = None
+        if self.kernel not in ("precomputed", "linear"):
+            self._rows = rows
+        if self.kernel == "rbf":
+            self._gamma = resolve_gamma(self.gamma, X)
+        if self.rank is not None:
+            self._rows = rows
+            ones = (rows[i : i + 1] for i in range(rows.shape[0]))
+            diagonal = [self._kernel_matrix(row, row)[0, 0] for row in ones]
+            self._map = LowRankMap(
+                rows, self._kernel_matrix, np.array(diagonal), self.rank
+            )
+            rows = self._map.train_features
+        name = self._solver_name(rows.shape[0], rows.shape[1])
+        if self.rank is None and (self.kernel != "linear" or name == "closed_form"):
+            return self._kernel_engine(name, self._training_kernel(X, rows))
+        if name == "closed_form":
+            return self._kernel_engine(name, rows @ rows.T)
+        system = FactoredSystem(rows, self._partition, self.alpha)
+        penalty = make_penalty(self.penalty, self.beta, self._partition)
+        return make_feature_engine(name, system, penalty, self._rule(), self.step)
+
+    def _kernel_engine(self, name: str, K: Array) -> Engine:
+        system = DenseSystem(K, self._partition, self.alpha)
+        if name == "closed_form":
+            return KernelEngine.closed_form(system, Ridge(self.beta))
+        penalty = make_penalty(self.penalty, self.beta, self._partition)
+        c = step_constant(name, system, self.step)
+        solver = make_iterative(name, c, penalty, self._rule(), self.step)
+        return KernelEngine(system, penalty, solver)
+
+    def _rule(self) -> StoppingRule:
+        return StoppingRule(self.tol, self.max_iter)
+
+    def _training_kernel(self, X: Any, rows: Any) -> Array:
+        """Return K in class order and remember what new samples are compared with."""
+        if self.kernel == "precomputed":
+            check_symmetric(X)
+            order = self._partition.order
+            K: Array = X[np.ix_(order, order)]
+            return (K + K.T) / 2.0
+        self._rows = rows
+        if callable(self.kernel):
+            return gram_of_callable(self.kernel, rows, rows)
+        return Products(rows).gram(self._kernel())
+
+    def _kernel(self) -> Kernel:
+        gamma = getattr(self, "_gamma", 1.0)
+        return Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
+
+    def _kernel_matrix(self, X: Any, Y: Any) -> Array:
+        if callable(self.kernel):
+            return gram_of_callable(self.kernel, X, Y)
+        return Products(X, Y).gram(self._kernel())
+
+    def _inputs(self, X: Any) -> Any:
+        """Turn validated samples into the engine's inputs."""
+        if self._map is not None:
+            features = self._map.transform(X)
+            if isinstance(self._engine, KernelEngine):
+                return features @ self._map.train_features.T
+            return features
+        if self.kernel == "precomputed":
+            return np.ascontiguousarray(X[:, self._partition.order])
+        if isinstance(self._engine, KernelEngine):
+            return self._kernel_matrix(X, self._rows)
+        return X
+
+    def _validated(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(
+            self, X, reset=False, dtype=np.float64, accept_sparse=self._accept_sparse()
+        )
+
+    def _batches(self, X: Any) -> Iterator[Any]:
+        size = self.batch_size
+        if size is None:
+            per_sample = 8 * ARRAYS_PER_BATCH * self._partition.n_samples
+            size = max(1, BATCH_BYTES // per_sample)
+        for start in range(0, X.shape[0], size):
+            yield X[start : start + size]
+
+    def dissimilarities(self, X: Any) -> Array:
+        """Return δ_c of each sample from each class; the smallest is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), or (m, n) for ``kernel="precomputed"``
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m, g)
+            Columns in the order of ``classes_``.
+        """
+        X = self._validated(X)
+        if self._engine.batches_itself and self._map is None:
+            return self._engine.dissimilarities(X)
+        work = delayed(lambda batch: self._engine.dissimilarities(self._inputs(batch)))
+        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            work(batch) for batch in self._batches(X)
+        )
+        return np.concatenate(list(parts))
+
+    def representation(self, X: Any) -> Array:
+        """Return w of each sample: its coordinates in the training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), or (m, n) for ``kernel="precomputed"``
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            Columns in the order the training samples were given.
+        """
+        X = self._validated(X)
+        W = np.empty((X.shape[0], self._partition.n_samples))
+        start = 0
+        for batch in self._batches(X):
+            found = self._engine.solve(self._inputs(batch)).W
+            W[start : start + batch.shape[0], self._partition.order] = found.T
+            start += batch.shape[0]
+        return W
+
+    def solve_trace(self, x: Any) -> SolveTrace:
+        """Solve for one test sample and tell how it went.
+
+        Parameters
+        ----------
+        x : array-like of shape (p,) or (1, p)
+            One test sample.
+
+        Returns
+        -------
+        SolveTrace
+        """
+        row = x if sparse.issparse(x) else np.atleast_2d(np.asarray(x))
+        if row.shape[0] != 1:
+            raise ValueError(f"solve_trace takes one sample, got {row.shape[0]}")
+        solution: Solution = self._engine.solve(self._inputs(self._validated(row)))
+        return SolveTrace(
+            solution.objective[:, 0], int(solution.n_iter[0]), solution.stop_reason[0]
+        )
 
 
 class DRMClassifier(BaseDRM):
@@ -109,6 +430,7 @@ class DRMClassifier(BaseDRM):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseDRM._parameter_constraints,
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "penalty": [StrOptions({"ridge", "lasso", "group_lasso"})],
     }
 
     def __init__(
@@ -129,23 +451,22 @@ class DRMClassifier(BaseDRM):
         batch_size: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(
+            beta=beta,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            solver=solver,
+            step=step,
+            tol=tol,
+            max_iter=max_iter,
+            rank=rank,
+            batch_size=batch_size,
+            n_jobs=n_jobs,
+        )
         self.alpha = alpha
-        self.beta = beta
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.penalty = penalty
-        self.solver = solver
-        self.step = step
-        self.tol = tol
-        self.max_iter = max_iter
-        self.rank = rank
-        self.batch_size = batch_size
-        self.n_jobs = n_jobs
-
-    def _alpha(self) -> float:
-        return float(self.alpha)
 
 
 class KernelRidgeRepresentationClassifier(BaseDRM):
@@ -169,43 +490,3 @@ class KernelRidgeRepresentationClassifier(BaseDRM):
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.97
     """
-
-    penalty = "ridge"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: rule
-        for name, rule in BaseDRM._parameter_constraints.items()
-        if name != "penalty"
-    }
-
-    def __init__(
-        self,
-        *,
-        beta: float = 1.0,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
-        gamma: float | str | None = None,
-        degree: float = 3,
-        coef0: float = 1.0,
-        solver: str = "auto",
-        step: str = "fixed",
-        tol: float = 1e-5,
-        max_iter: int = 150,
-        rank: int | None = None,
-        batch_size: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.beta = beta
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.solver = solver
-        self.step = step
-        self.tol = tol
-        self.max_iter = max_iter
-        self.rank = rank
-        self.batch_size = batch_size
-        self.n_jobs = n_jobs
-
-    def _alpha(self) -> float:
-        return 0.0

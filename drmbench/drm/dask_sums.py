@@ -7,7 +7,9 @@ together. dask is imported when a collection comes, not before.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, column_or_1d
 
+from drmbench.drm.decision import nearest_class
 from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.nearest import nearest_class
 
 #: Sums added up by one task; a worker holds that many at a time.
 FAN_IN = 8
@@ -38,6 +40,12 @@ def is_dask(X: Any) -> bool:
 def _is_frame(X: Any) -> bool:
     """Tell a dask dataframe or series from a dask array."""
     return is_dask(X) and hasattr(X, "npartitions") and hasattr(X, "map_partitions")
+
+
+def check_labels(y: NDArray[Any]) -> None:
+    """Refuse a continuous target; only floats can be one, and the check is slow."""
+    if y.dtype.kind == "f" and y.size:
+        check_classification_targets(y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +143,7 @@ def class_sums(X: Any, y: Any, alpha: float, beta: float) -> LabelledSums:
     parts = _block_tasks(X, y, alpha, beta)
     while len(parts) > 1:
         parts = [
-            _task(_added)(parts[start : start + FAN_IN])
+            _task(reduce)(operator.add, parts[start : start + FAN_IN])
             for start in range(0, len(parts), FAN_IN)
         ]
     total: LabelledSums = parts[0].compute()
@@ -152,9 +160,13 @@ def _task(function: Any) -> Any:
 
 def _block_tasks(X: Any, y: Any, alpha: float, beta: float) -> list[Any]:
     if _is_frame(X) and _is_frame(y) and X.npartitions == y.npartitions:
+        _check_one_dimensional(y)
+        # One dataframe of both, so that what they are made from is read once.
+        meta = _with_labels(X._meta, y._meta)
+        both = X.map_partitions(_with_labels, y, meta=meta, align_dataframes=False)
         return [
             _task(_frame_sums)(block, number, alpha, beta)
-            for number, block in enumerate(_side_by_side(X, y).to_delayed())
+            for number, block in enumerate(both.to_delayed())
         ]
     samples, labels = _aligned(_as_array(X), y)
     pairs = zip(samples.to_delayed().ravel(), labels.to_delayed().ravel(), strict=True)
@@ -162,14 +174,6 @@ def _block_tasks(X: Any, y: Any, alpha: float, beta: float) -> list[Any]:
         _task(_block_sums)(block, block_labels, number, alpha, beta)
         for number, (block, block_labels) in enumerate(pairs)
     ]
-
-
-def _side_by_side(X: Any, y: Any) -> Any:
-    """Return one dataframe of both, so that what they are made from is read once."""
-    _check_one_dimensional(y)
-    return X.map_partitions(
-        _with_labels, y, meta=_with_labels(X._meta, y._meta), align_dataframes=False
-    )
 
 
 def _with_labels(X: Any, y: Any) -> Any:
@@ -236,18 +240,10 @@ def _block_sums(X: Any, y: Any, number: int, alpha: float, beta: float) -> Label
             ensure_min_samples=0,
             estimator="LinearDRMClassifier",
         )
-        if y.dtype.kind == "f" and y.size:
-            check_classification_targets(y)
+        check_labels(y)
         return LabelledSums.of(X, y, alpha, beta)
     except (TypeError, ValueError) as error:
         raise ValueError(f"block {number} of the samples: {error}") from error
-
-
-def _added(parts: list[LabelledSums]) -> LabelledSums:
-    first, *rest = parts
-    for part in rest:
-        first = first + part
-    return first
 
 
 def lazy_dissimilarities(X: Any, model: LinearModel) -> Any:

@@ -8,10 +8,14 @@ class blocks of K.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.partition import Array
-from drmbench.drm.system import FactoredSystem, System
+from drmbench.drm.system import System
 
 
 def dissimilarities(system: System, W: Array, k: Array) -> Array:
@@ -37,32 +41,14 @@ def dissimilarities(system: System, W: Array, k: Array) -> Array:
     return delta.T
 
 
-def factored_dissimilarities(system: FactoredSystem, W: Array, X: Array) -> Array:
-    """Return δ from features: the same, with ``u_c = A_c w_c`` and no kernel.
-
-    Parameters
-    ----------
-    system : FactoredSystem
-        The training samples, in class order.
-    W : ndarray of shape (n, m)
-        Representation of each of m test samples.
-    X : ndarray of shape (m, p)
-        Features of the test samples.
-
-    Returns
-    -------
-    ndarray of shape (m, g)
-    """
-    return dissimilarities_of_vectors(system.class_vectors(W), X)
-
-
 def dissimilarities_of_vectors(vectors: Array, X: Array) -> Array:
-    """Return ``δ_c = ‖u_c‖² + ‖u - u_c‖² - 2 u_cᵀx``.
+    """Return the same from features: ``δ_c = ‖u_c‖² + ‖u - u_c‖² - 2 u_cᵀx``.
 
     Parameters
     ----------
     vectors : ndarray of shape (g, p, m)
-        ``u_c`` of each class and test sample.
+        ``u_c = A_c w_c`` of each class and test sample
+        (:meth:`~drmbench.drm.system.FactoredSystem.class_vectors`).
     X : ndarray of shape (m, p)
         The test samples.
 
@@ -77,3 +63,62 @@ def dissimilarities_of_vectors(vectors: Array, X: Array) -> Array:
         - 2.0 * np.einsum("cpm,mp->mc", vectors, X)
     )
     return delta
+
+
+def nearest_class(delta: Array, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the class with the smallest dissimilarity; the first of equals.
+
+    Raises
+    ------
+    IllConditionedError
+        If a dissimilarity is NaN, so that no class can honestly be named.
+    """
+    if np.isnan(delta).any():
+        raise IllConditionedError(
+            "a dissimilarity is not a number: the system is too ill-conditioned to"
+            " name a class; scale the features or raise beta"
+        )
+    nearest: NDArray[Any] = classes[np.argmin(delta, axis=1)]
+    return nearest
+
+
+class NearestClassMixin:
+    """`predict` and `decision_function` of an estimator that has `dissimilarities`."""
+
+    classes_: NDArray[Any]
+
+    def dissimilarities(self, X: Any) -> Array:
+        """Return δ, (m, g)."""
+        raise AssertionError("every estimator has dissimilarities of its own")
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores, higher is better: -δ, or δ₀ - δ₁ for two classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m, g), or (m,) for two classes
+        """
+        delta = self.dissimilarities(X)
+        if self.classes_.size == 2:
+            scores: Array = delta[:, 0] - delta[:, 1]
+            return scores
+        return -delta
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the smallest dissimilarity.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return nearest_class(self.dissimilarities(X), self.classes_)

@@ -12,30 +12,33 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.closed_form import ClosedForm
-from drmbench.drm.decision import dissimilarities, factored_dissimilarities
-from drmbench.drm.iterative import (
+from drmbench.drm.decision import dissimilarities, dissimilarities_of_vectors
+from drmbench.drm.feature_solvers import (
+    APGIterates,
+    Iterates,
+    LeanDescent,
+    MatrixIterates,
+    PPAIterates,
+)
+from drmbench.drm.linear import ClassSums, LinearModel
+from drmbench.drm.partition import Array
+from drmbench.drm.solvers import (
     AcceleratedGradient,
     AcceleratedProximal,
+    ClosedForm,
     GradientDescent,
     ProximalPoint,
     Solver,
     Step,
 )
-from drmbench.drm.lean_descent import LeanDescent
-from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.linear_iterates import (
-    APGIterates,
-    Iterates,
-    MatrixIterates,
-    PPAIterates,
-)
-from drmbench.drm.partition import Array, ClassPartition
-from drmbench.drm.penalties import Penalty, Ridge
-from drmbench.drm.problem import DIRECT, Problem, Solution, StoppingRule
 from drmbench.drm.system import (
+    BlockProblem,
     DenseSystem,
     FactoredSystem,
+    Penalty,
+    Ridge,
+    Solution,
+    StoppingRule,
     System,
     largest_eigenvalue_bound,
 )
@@ -47,16 +50,17 @@ class Engine(Protocol):
     #: Whether a call handles any number of test samples in bounded memory by itself.
     batches_itself: bool
 
+    @property
+    def system(self) -> System:
+        """The training samples."""
+        ...
+
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g), for m rows of inputs."""
         ...
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations (rows in class order) and how they were found."""
-        ...
-
-    def class_means(self) -> Array:
-        """Return the mean input of every class, (g, …), as typical test samples."""
         ...
 
 
@@ -94,7 +98,7 @@ class KernelEngine:
     batches_itself = False
 
     def __init__(self, system: DenseSystem, penalty: Penalty, solver: Solver) -> None:
-        self._system = system
+        self.system = system
         self._penalty = penalty
         self._solver = solver
 
@@ -107,17 +111,11 @@ class KernelEngine:
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        return self._solver.solve(Problem(self._system, inputs.T, self._penalty))
+        return self._solver.solve(BlockProblem(self.system, inputs.T, self._penalty))
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""
-        return dissimilarities(self._system, self.solve(inputs).W, inputs.T)
-
-    def class_means(self) -> Array:
-        """Return each class's mean row of K."""
-        partition = self._system.partition
-        means: Array = partition.class_sums(self._system.K) / partition.counts[:, None]
-        return means
+        return dissimilarities(self.system, self.solve(inputs).W, inputs.T)
 
 
 class FeatureEngine:
@@ -130,7 +128,7 @@ class FeatureEngine:
         solver: Solver,
         shortcut: Shortcut | None = None,
     ) -> None:
-        self._system = system
+        self.system = system
         self._penalty = penalty
         self._solver = solver
         self._shortcut = shortcut
@@ -138,11 +136,11 @@ class FeatureEngine:
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations of test samples given by features, (m, p)."""
-        k = self._system.F @ inputs.T
+        k = self.system.F @ inputs.T
         if hasattr(k, "toarray"):
             k = k.toarray()
         k = np.ascontiguousarray(k)
-        return self._solver.solve(Problem(self._system, k, self._penalty))
+        return self._solver.solve(BlockProblem(self.system, k, self._penalty))
 
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g), by the shortcut if the solver has one."""
@@ -150,11 +148,7 @@ class FeatureEngine:
             return self._shortcut.dissimilarities(inputs)[0]
         W = self.solve(inputs).W
         dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
-        return factored_dissimilarities(self._system, W, dense)
-
-    def class_means(self) -> Array:
-        """Return each class's mean features."""
-        return feature_means(self._system)
+        return dissimilarities_of_vectors(self.system.class_vectors(W), dense)
 
 
 class ExactEngine:
@@ -164,7 +158,7 @@ class ExactEngine:
 
     def __init__(self, system: FactoredSystem, beta: float) -> None:
         partition = system.partition
-        self._system = system
+        self.system = system
         self._beta = beta
         sums = ClassSums.of(
             system.F, partition.codes, partition.n_classes, system.alpha, beta
@@ -177,7 +171,7 @@ class ExactEngine:
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations: ``w_c = D_c⁻¹A_cᵀ(x - u + (α/n_c)u_c)``."""
-        system = self._system
+        system = self.system
         X = inputs.toarray() if hasattr(inputs, "toarray") else inputs
         vectors = self._model.U @ X.T
         residual = X.T - vectors.sum(axis=0)
@@ -186,22 +180,8 @@ class ExactEngine:
             share = system.alpha / system.partition.counts[code]
             W[block] = system.F[block] @ (residual + share * vectors[code])
         W /= (system.alpha * system.diagonal + self._beta)[:, None]
-        columns = np.arange(X.shape[0])
-        problem = Problem(system, np.asarray(system.F @ X.T), Ridge(self._beta))
-        objective = problem.objective(W, system.product(W), columns)
-        ones = np.ones(columns.size, dtype=np.int64)
-        return Solution(W, ones, objective[None, :], (DIRECT,) * columns.size)
-
-    def class_means(self) -> Array:
-        """Return each class's mean features."""
-        return feature_means(self._system)
-
-
-def feature_means(system: FactoredSystem) -> Array:
-    """Return each class's mean features, (g, p)."""
-    partition: ClassPartition = system.partition
-    means = [np.asarray(system.F[b].mean(axis=0)).ravel() for b in partition.blocks]
-    return np.stack(means)
+        k = np.asarray(system.F @ X.T)
+        return Solution.direct(BlockProblem(system, k, Ridge(self._beta)), W)
 
 
 def make_feature_engine(

@@ -1,26 +1,38 @@
-"""The points of a parameter grid: their predictions, scores, ranks and ties."""
+"""Predictions of every point of a parameter grid, sharing what the points can share.
+
+One matrix of inner products or distances serves all kernels, one kernel matrix all
+weights, and the linear kernel works on features where these cost less. The answers are
+exactly what one estimator per candidate would give.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from drmbench.drm.closed_form import closed_form_dissimilarities
+from drmbench.drm.decision import dissimilarities, nearest_class
 from drmbench.drm.errors import IllConditionedError
-from drmbench.drm.kernels import Kernel
+from drmbench.drm.kernels import Kernel, Products
+from drmbench.drm.linear import (
+    ClassSums,
+    LinearLeaveOneOut,
+    LinearModel,
+    features_are_cheaper,
+)
 from drmbench.drm.loo import loo_dissimilarities_in_class_order
-from drmbench.drm.nearest import nearest_class
 from drmbench.drm.partition import Array, ClassPartition
+from drmbench.drm.solvers import ClosedForm
 from drmbench.drm.system import DenseSystem
 
-Score = Callable[[NDArray[Any], NDArray[Any]], float]
-#: Per candidate: the predicted rows and labels of each split, or why it failed.
-Answer = list[tuple[NDArray[np.intp], NDArray[Any]]] | str
+#: A candidate's predicted labels, or why it has none.
+Answer = NDArray[Any] | str
+#: Labels for one pair of weights α and β.
+Predict = Callable[[float, float], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -37,100 +49,150 @@ class Candidate:
         return (-self.beta, -self.alpha, *complexity)
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """A candidate's scores, one a split, and its predictions, or why it failed."""
+def held_out_answers(
+    X_train: Array,
+    y_train: NDArray[Any],
+    X_test: Array,
+    candidates: Sequence[Candidate],
+    *,
+    n_jobs: int | None = None,
+) -> list[Answer]:
+    """Fit every candidate to one part and predict another.
 
-    scores: tuple[float, ...] = ()
-    predictions: NDArray[Any] | None = None
-    failure: str = ""
+    Parameters
+    ----------
+    X_train : ndarray of shape (n, p), or (n, n) for a precomputed kernel
+        Training samples.
+    y_train : ndarray of shape (n,)
+        Their labels.
+    X_test : ndarray of shape (m, p), or (m, n) for a precomputed kernel
+        Test samples.
+    candidates : sequence of Candidate
+        The grid.
+    n_jobs : int or None, default=None
+        Threads over kernels.
+
+    Returns
+    -------
+    list of ndarray of shape (m,), or of str
+        The labels each candidate predicts, or why it failed.
+    """
+    partition = ClassPartition.of(y_train)
+    order = partition.order
+    rows = X_train[order]
+    train, test = Products(rows), Products(X_test, rows)
+
+    def prepare(kernel: Kernel | None) -> Predict:
+        if _works_on_features(kernel, X_train, partition):
+            codes = np.searchsorted(partition.classes, y_train)
+
+            def on_features(alpha: float, beta: float) -> NDArray[Any]:
+                g = partition.n_classes
+                sums = ClassSums.of(X_train, codes, g, alpha, beta)
+                delta = LinearModel.of(sums, alpha).dissimilarities(X_test)
+                return nearest_class(delta, partition.classes)
+
+            return on_features
+        if kernel is None:
+            K, k = rows[:, order], X_test[:, order].T
+        else:
+            K, k = train.gram(kernel), test.gram(kernel).T
+
+        def on_kernel(alpha: float, beta: float) -> NDArray[Any]:
+            system = DenseSystem(K, partition, alpha)
+            # Not by a Solution: its objective would cost as much as the solution.
+            W = ClosedForm(system, beta).representations(k)
+            delta = dissimilarities(system, W, k)
+            return nearest_class(delta, partition.classes)
+
+        return on_kernel
+
+    return _answers(candidates, prepare, n_jobs)
 
 
 def left_out_answers(
-    K: Array, y: NDArray[Any], alphas: Sequence[float], betas: Sequence[float]
-) -> Iterator[tuple[float, float, Answer]]:
-    """Yield exact leave-one-out predictions for every (α, β)."""
-    partition = ClassPartition.of(y)
-    K = K[np.ix_(partition.order, partition.order)]
-    for alpha in alphas:
-        system = DenseSystem(K, partition, alpha)
-        for beta in betas:
-            answer: Answer
-            try:
-                delta = loo_dissimilarities_in_class_order(system, beta)
-                predicted = nearest_class(delta, partition.classes)
-                answer = [(partition.order, predicted)]
-            except IllConditionedError as error:
-                answer = str(error)
-            yield float(alpha), float(beta), answer
-
-
-def split_answers(
-    K: Array,
+    X: Array,
     y: NDArray[Any],
-    alphas: Sequence[float],
-    betas: Sequence[float],
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-) -> Iterator[tuple[float, float, Answer]]:
-    """Yield the predictions of every split for every (α, β)."""
-    parts = []
-    for train, test in splits:
-        partition = ClassPartition.of(y[train])
-        rows = np.asarray(train)[partition.order]
-        parts.append((partition, K[np.ix_(rows, rows)], K[np.ix_(rows, test)], test))
-    for alpha, beta in itertools.product(alphas, betas):
-        answer: Answer
+    candidates: Sequence[Candidate],
+    *,
+    n_jobs: int | None = None,
+) -> list[Answer]:
+    """Predict every sample by exact leave-one-out, with every candidate.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), or (n, n) for a precomputed kernel
+        The samples.
+    y : ndarray of shape (n,)
+        Their labels.
+    candidates : sequence of Candidate
+        The grid.
+    n_jobs : int or None, default=None
+        Threads over kernels.
+
+    Returns
+    -------
+    list of ndarray of shape (n,), or of str
+        The labels each candidate predicts, or why it failed.
+    """
+    partition = ClassPartition.of(y)
+    order = partition.order
+    rows = X[order]
+    products = Products(rows)
+
+    def prepare(kernel: Kernel | None) -> Predict:
+        if _works_on_features(kernel, X, partition):
+            left_out = LinearLeaveOneOut(X, y)
+            return lambda alpha, beta: nearest_class(
+                left_out.dissimilarities(alpha, beta), partition.classes
+            )
+        K = rows[:, order] if kernel is None else products.gram(kernel)
+
+        def on_kernel(alpha: float, beta: float) -> NDArray[Any]:
+            system = DenseSystem(K, partition, alpha)
+            delta = loo_dissimilarities_in_class_order(system, beta)
+            labels = nearest_class(delta, partition.classes)
+            return partition.to_sample_order(labels)
+
+        return on_kernel
+
+    return _answers(candidates, prepare, n_jobs)
+
+
+def _works_on_features(
+    kernel: Kernel | None, X: Array, partition: ClassPartition
+) -> bool:
+    linear = kernel is not None and kernel.name == "linear"
+    return linear and features_are_cheaper(X, partition.n_classes)
+
+
+def _answers(
+    candidates: Sequence[Candidate],
+    prepare: Callable[[Kernel | None], Predict],
+    n_jobs: int | None,
+) -> list[Answer]:
+    """Prepare each kernel once, and answer all candidates that have it."""
+    groups: dict[Kernel | None, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        groups.setdefault(candidate.kernel, []).append(number)
+    answers: list[Answer] = [""] * len(candidates)
+
+    def answer_group(kernel: Kernel | None, numbers: list[int]) -> None:
         try:
-            answer = [
-                (test, _predicted(DenseSystem(K_train, partition, alpha), k, beta))
-                for partition, K_train, k, test in parts
-            ]
+            predict = prepare(kernel)
         except IllConditionedError as error:
-            answer = str(error)
-        yield float(alpha), float(beta), answer
+            for number in numbers:
+                answers[number] = str(error)
+            return
+        for number in numbers:
+            try:
+                answers[number] = predict(
+                    candidates[number].alpha, candidates[number].beta
+                )
+            except IllConditionedError as error:
+                answers[number] = str(error)
 
-
-def _predicted(system: DenseSystem, k: Array, beta: float) -> NDArray[Any]:
-    delta = closed_form_dissimilarities(system, k, beta)
-    return nearest_class(delta, system.partition.classes)
-
-
-def scored(answer: Answer, y: NDArray[Any], score: Score) -> Outcome:
-    """Score the predictions of each split; a failed candidate keeps its reason."""
-    if isinstance(answer, str):
-        return Outcome(failure=answer)
-    scores = tuple(float(score(y[rows], labels)) for rows, labels in answer)
-    predictions = y.copy()
-    for rows, labels in answer:
-        predictions[rows] = labels
-    return Outcome(scores, predictions)
-
-
-def best_number(candidates: list[Candidate], means: Array, tie: str) -> int:
-    """Return the best candidate's number; scores within 1e-12 are equal."""
-    tied = np.flatnonzero(means >= np.nanmax(means) - 1e-12)
-    if tie == "first":
-        return int(tied[0])
-    return int(min(tied, key=lambda number: candidates[number].regularisation()))
-
-
-def results_table(
-    candidates: list[Candidate], outcomes: list[Outcome], means: Array
-) -> dict[str, list[Any]]:
-    """Return one row a candidate, as ``pandas.DataFrame`` reads it."""
-    ranks = np.full(means.size, means.size, dtype=np.int64)
-    scored = ~np.isnan(means)
-    ranks[scored] = [1 + int((means[scored] > m + 1e-12).sum()) for m in means[scored]]
-    spreads = [float(np.std(o.scores)) if o.scores else float("nan") for o in outcomes]
-    kernels = [c.kernel for c in candidates]
-    return {
-        "alpha": [c.alpha for c in candidates],
-        "beta": [c.beta for c in candidates],
-        "kernel": [k.name if k else "precomputed" for k in kernels],
-        "gamma": [k.gamma if k and k.name == "rbf" else None for k in kernels],
-        "degree": [k.degree if k and k.name == "poly" else None for k in kernels],
-        "mean_test_score": means.tolist(),
-        "std_test_score": spreads,
-        "rank_test_score": ranks.tolist(),
-        "status": [o.failure or "ok" for o in outcomes],
-    }
+    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
+        delayed(answer_group)(kernel, numbers) for kernel, numbers in groups.items()
+    )
+    return answers

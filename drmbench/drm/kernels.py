@@ -2,23 +2,32 @@
 
 The paper's kernels are linear ``x·y``, polynomial ``(x·y + 1)^d`` and rbf
 ``exp(-γ‖x - y‖²)``. All follow from inner products and squared distances, so
-:class:`Products` computes those once for a whole grid.
+:class:`Products` computes those once for a whole grid. :class:`LowRankMap` replaces any
+kernel by features for the linear algorithms.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import solve_triangular
 
 from drmbench.drm.errors import IllConditionedError
+from drmbench.drm.partition import Array
 
-Array = NDArray[np.float64]
 Width = Literal["sigma", "variance"]
+
+#: 10⁻³ … 10³: the paper's values of every parameter that is searched in decades.
+DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+#: The paper's polynomial degrees.
+PAPER_DEGREES = (2, 3, 4, 5, 8, 10)
 
 
 def gamma_from_width(value: float, width: Width = "sigma") -> float:
@@ -43,6 +52,10 @@ def gamma_from_width(value: float, width: Width = "sigma") -> float:
     raise ValueError(f"width must be 'sigma' or 'variance', got {width!r}")
 
 
+#: γ = 1/(2σ²) for the paper's σ, in its order.
+PAPER_GAMMAS = tuple(gamma_from_width(sigma) for sigma in DECADES)
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel with all its parameters fixed.
@@ -63,6 +76,21 @@ class Kernel:
     gamma: float = 1.0
     degree: float = 3
     coef0: float = 1.0
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the kernel as keyword arguments of an estimator that searches it.
+
+        Examples
+        --------
+        >>> Kernel("poly", degree=2).arguments()
+        {'kernel': 'poly', 'degree': 2}
+        """
+        own: dict[str, dict[str, Any]] = {
+            "linear": {},
+            "poly": {"degree": self.degree},
+            "rbf": {"gamma": self.gamma},
+        }
+        return {"kernel": self.name, **own[self.name]}
 
     @property
     def complexity(self) -> tuple[int, float]:
@@ -105,8 +133,8 @@ class Products:
         right = left if self._Y is None else Y - centre
         distances = _inner(left, right)
         distances *= -2.0
-        distances += np.einsum("ij,ij->i", left, left)[:, None]
-        distances += np.einsum("ij,ij->i", right, right)[None, :]
+        distances += squared_norms(left)[:, None]
+        distances += squared_norms(right)[None, :]
         np.maximum(distances, 0.0, out=distances)
         if self._Y is None:
             np.fill_diagonal(distances, 0.0)
@@ -120,29 +148,22 @@ class Products:
         IllConditionedError
             If the kernel overflows, as a high polynomial degree on unscaled data does.
         """
+        K: Array
         with np.errstate(over="ignore", invalid="ignore"):
-            K = self._raw_gram(kernel)
+            if kernel.name == "linear":
+                K = self.inner.copy()
+            elif kernel.name == "poly":
+                K = (self.inner + kernel.coef0) ** kernel.degree
+            else:
+                K = np.exp(-kernel.gamma * self.squared_distances)
         if not np.isfinite(K).all():
+            degree = f" of degree {kernel.degree:g}" if kernel.name == "poly" else ""
             raise IllConditionedError(
-                f"the {kernel.name} kernel{_parameters(kernel)} overflows on this data;"
+                f"the {kernel.name} kernel{degree} overflows on this data;"
                 " scale the features (for example by their largest absolute value) or"
                 " use a lower degree"
             )
         return K
-
-    def _raw_gram(self, kernel: Kernel) -> Array:
-        if kernel.name == "linear":
-            return self.inner.copy()
-        if kernel.name == "poly":
-            powers: Array = (self.inner + kernel.coef0) ** kernel.degree
-            return powers
-        return np.exp(-kernel.gamma * self.squared_distances)
-
-
-def _parameters(kernel: Kernel) -> str:
-    if kernel.name == "poly":
-        return f" of degree {kernel.degree:g}"
-    return ""
 
 
 def _inner(X: Any, Y: Any) -> Array:
@@ -220,3 +241,89 @@ def check_symmetric(K: Array) -> None:
             " part is used",
             stacklevel=3,
         )
+
+
+def row_products(X: Any, Y: Any) -> Array:
+    """Return ``x_i · y_i`` of each pair of rows; X may be sparse."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(Y).sum(axis=1), dtype=np.float64).ravel()
+    products: Array = np.einsum("ij,ij->i", X, Y)
+    return products
+
+
+def squared_norms(X: Any) -> Array:
+    """Return ``‖x_i‖²`` of each row.
+
+    Examples
+    --------
+    >>> squared_norms(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([25.,  1.])
+    """
+    return row_products(X, X)
+
+
+KernelFunction = Callable[[Any, Any], Array]
+
+
+class LowRankMap:
+    """Feature map of a kernel from a few landmarks among the training samples.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Training samples.
+    kernel : callable
+        ``kernel(X, Y)`` returns the kernel matrix between rows.
+    diagonal : ndarray of shape (n,)
+        ``k(x_i, x_i)``.
+    rank : int
+        Largest number of landmarks.
+    tol : float, default=1e-12
+        Stop early once the residual trace falls below this share of the trace.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (r,)
+        Numbers of the chosen training samples.
+    train_features : ndarray of shape (n, r)
+        F.
+    residual : float
+        ``trace(K - FFᵀ) / trace(K)``.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        kernel: KernelFunction,
+        diagonal: Array,
+        rank: int,
+        tol: float = 1e-12,
+    ) -> None:
+        n = X.shape[0]
+        self._kernel = kernel
+        features = np.zeros((n, min(rank, n)))
+        left = diagonal.astype(np.float64).copy()
+        total = float(left.sum())
+        chosen: list[int] = []
+        for column in range(features.shape[1]):
+            pivot = int(np.argmax(left))
+            if left[pivot] <= tol * max(total, np.finfo(float).tiny):
+                break
+            values = kernel(X, X[[pivot]])[:, 0]
+            values = values - features[:, :column] @ features[pivot, :column]
+            features[:, column] = values / np.sqrt(left[pivot])
+            left -= features[:, column] ** 2
+            left[pivot] = 0.0
+            np.maximum(left, 0.0, out=left)
+            chosen.append(pivot)
+        self.landmarks: NDArray[np.intp] = np.array(chosen, dtype=np.intp)
+        self.train_features = np.ascontiguousarray(features[:, : len(chosen)])
+        self.residual = float(left.sum()) / total if total else 0.0
+        self._landmark_rows = X[self.landmarks]
+        self._triangle = self.train_features[self.landmarks]
+
+    def transform(self, X: Any) -> Array:
+        """Return the features of new samples, (m, r)."""
+        K = self._kernel(X, self._landmark_rows)
+        features: Array = solve_triangular(self._triangle, K.T, lower=True).T
+        return np.ascontiguousarray(features)

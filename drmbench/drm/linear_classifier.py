@@ -10,32 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.dask_sums import (
+    check_labels,
     class_sums,
     columns_of,
     is_dask,
     lazy_classes,
     lazy_dissimilarities,
 )
+from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.linear import ClassSums, LinearModel
-from drmbench.drm.nearest import NearestClassMixin
-from drmbench.drm.partition import Array
-
-
-def _check_labels(y: NDArray[Any]) -> None:
-    """Refuse a continuous target; only floats can be one, and the check is slow."""
-    if y.dtype.kind == "f":
-        check_classification_targets(y)
+from drmbench.drm.partition import Array, check_two_classes
 
 
 class _LazyModel:
-    """The O(gp³) model of some sums, built when the first prediction asks for it.
-
-    A stream of small pieces then costs no model a piece.
-    """
+    """The O(gp³) model of some sums, built only when a prediction asks for it."""
 
     def __init__(self, sums: ClassSums, alpha: float) -> None:
         self._sums = sums
@@ -50,9 +41,9 @@ class _LazyModel:
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
-    The model is one p × p sum and one count a class, so it can be fitted in pieces
+    The model is one p × p sum and one count per class, so it can be fitted in pieces
     (:meth:`partial_fit`) or to a dask collection, block by block; it needs no training
-    sample afterwards, and predicts in O(gp²) a sample whatever n was. It equals
+    sample afterwards, and predicts in O(gp²) per sample whatever n was. It equals
     ``DRMClassifier(kernel="linear")``.
 
     Parameters
@@ -76,7 +67,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     See Also
     --------
     DRMClassifier : Any kernel, and the other members of the family.
-    drmbench.drm.linear_loo.linear_loo_grid : Exact leave-one-out for a grid.
+    drmbench.drm.linear.LinearLeaveOneOut : Its exact leave-one-out for a grid.
 
     Notes
     -----
@@ -140,24 +131,20 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self
         """
         if is_dask(X):
-            return self._fit_collection(X, y)
+            validate_data(self, columns_of(X), skip_check_array=True)
+            total = class_sums(X, y, self.alpha, self.beta)
+            self._set_classes(total.classes)
+            self._adopt(total.sums)
+            return self
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
-        _check_labels(y)
+        check_labels(y)
         self._set_classes(np.unique(y))
         self._forget()
         self._learn(X, np.searchsorted(self.classes_, y))
         return self
 
-    def _fit_collection(self, X: Any, y: Any) -> Self:
-        validate_data(self, columns_of(X), skip_check_array=True)
-        total = class_sums(X, y, self.alpha, self.beta)
-        self._set_classes(total.classes)
-        self._adopt(total.sums)
-        return self
-
     def _set_classes(self, classes: NDArray[Any]) -> None:
-        if classes.size < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+        check_two_classes(classes)
         self.classes_ = classes
 
     @classmethod
@@ -213,9 +200,14 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, reset=first, dtype=np.float64, accept_sparse="csr"
         )
-        _check_labels(y)
+        check_labels(y)
         if first:
-            self._start(classes)
+            if classes is None:
+                raise ValueError("the first call of partial_fit needs classes=")
+            self.classes_ = np.unique(np.asarray(classes))
+            if self.classes_.size < 2:
+                raise ValueError("classes= has one class only; two or more are needed")
+            self._forget()
         elif classes is not None and not np.array_equal(
             np.unique(classes), self.classes_
         ):
@@ -231,14 +223,6 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             )
         self._learn(X, np.searchsorted(self.classes_, y))
         return self
-
-    def _start(self, classes: Any | None) -> None:
-        if classes is None:
-            raise ValueError("the first call of partial_fit needs classes=")
-        self.classes_ = np.unique(np.asarray(classes))
-        if self.classes_.size < 2:
-            raise ValueError("classes= has one class only; two or more are needed")
-        self._forget()
 
     def _forget(self) -> None:
         empty = ClassSums.empty(self.classes_.size, self.n_features_in_)

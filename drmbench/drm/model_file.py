@@ -15,7 +15,7 @@ from drmbench import __version__
 from drmbench.drm.linear import ClassSums
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.partition import Array
-from drmbench.drm.validation import check_weights
+from drmbench.drm.system import check_weights
 from drmbench.errors import InputError
 from drmbench.files import replacing
 
@@ -159,14 +159,6 @@ def load_model(path: str | Path) -> StoredModel:
         raise InputError(
             f"{path}: not a readable model file ({type(error).__name__}: {error})"
         ) from error
-    _check_kind(path, about)
-    try:
-        return _assembled(about, arrays)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: a damaged model file ({error})") from error
-
-
-def _check_kind(path: Path, about: Any) -> None:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InputError(f"{path}: not a model file of drmbench")
     version = about.get("version")
@@ -176,6 +168,10 @@ def _check_kind(path: Path, about: Any) -> None:
             f" {about.get('drmbench')}; this drmbench ({__version__}) reads up to"
             f" version {VERSION}: update it, or fit again"
         )
+    try:
+        return _assembled(about, arrays)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: a damaged model file ({error})") from error
 
 
 def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StoredModel:

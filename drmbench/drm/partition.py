@@ -84,3 +84,25 @@ class ClassPartition:
         result = np.empty_like(values)
         result[self.order] = values
         return result
+
+
+def check_labelled(X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
+    """Return X as finite float64, and y as labels of two or more classes."""
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    y = np.asarray(y)
+    if X.ndim != 2 or y.shape != (X.shape[0],):
+        raise ValueError(
+            "expected a matrix and one label per row, got shapes"
+            f" {X.shape} and {y.shape}"
+        )
+    if not np.isfinite(X).all():
+        raise ValueError("the matrix contains NaN or infinity")
+    if np.unique(y).size < 2:
+        raise ValueError("y has one class only; two or more are needed")
+    return X, y
+
+
+def check_two_classes(classes: NDArray[Any]) -> None:
+    """Refuse to fit a classifier to a single class."""
+    if classes.size < 2:
+        raise ValueError("y has one class only; a classifier needs two or more")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import check_cv
@@ -15,43 +15,42 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.classifier import DRMClassifier, SolveTrace
+from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.errors import IllConditionedError
-from drmbench.drm.grid import (
-    Answer,
-    Candidate,
-    Outcome,
-    Score,
-    best_number,
-    left_out_answers,
-    results_table,
-    scored,
-    split_answers,
+from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
+from drmbench.drm.kernels import (
+    DECADES,
+    PAPER_DEGREES,
+    PAPER_GAMMAS,
+    Kernel,
+    check_symmetric,
 )
-from drmbench.drm.kernels import Kernel, Products, check_symmetric
-from drmbench.drm.linear import features_are_cheaper
-from drmbench.drm.linear_loo import LinearLeaveOneOut
-from drmbench.drm.nearest import NearestClassMixin, nearest_class
-from drmbench.drm.partition import Array
-from drmbench.drm.validation import check_weights
-from drmbench.metrics import balanced_accuracy_score, gmean_score
+from drmbench.drm.partition import Array, check_two_classes
+from drmbench.drm.system import check_weights
+from drmbench.metrics import (
+    TIE_TOLERANCE,
+    accuracy_score,
+    balanced_accuracy_score,
+    best_of,
+    gmean_score,
+)
 
-#: 10⁻³ … 10³: the paper's grid of α, β and the rbf width.
-DECADES = tuple(float(f"1e{exponent}") for exponent in range(-3, 4))
-#: γ = 1/(2σ²) for the paper's σ, in its order.
-PAPER_GAMMAS = tuple(1.0 / (2.0 * sigma * sigma) for sigma in DECADES)
-#: The paper's polynomial degrees.
-PAPER_DEGREES = (2, 3, 4, 5, 8, 10)
-
-
-def _accuracy(y_true: NDArray[Any], y_pred: NDArray[Any]) -> float:
-    return float(np.mean(y_true == y_pred))
-
+Score = Callable[[NDArray[Any], NDArray[Any]], float]
 
 SCORES: dict[str, Score] = {
-    "accuracy": _accuracy,
+    "accuracy": accuracy_score,
     "gmean": gmean_score,
     "balanced_accuracy": balanced_accuracy_score,
 }
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateOutcome:
+    """A candidate's scores, one per split, and its predictions, or why it failed."""
+
+    scores: tuple[float, ...] = ()
+    predictions: NDArray[Any] | None = None
+    failure: str = ""
 
 
 class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
@@ -83,7 +82,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         first in grid order, α outermost, then the kernel parameter, then β, each as
         given, which is what the paper did.
     n_jobs : int or None, default=None
-        Threads over kernels and α.
+        Threads over kernels.
 
     Attributes
     ----------
@@ -100,7 +99,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
     loo_predictions_ : ndarray of shape (n,)
         Leave-one-out predictions of the chosen candidate; only with ``cv="loo"``.
     cv_results_ : dict of lists
-        One row a candidate in grid order; ``pandas.DataFrame(cv_results_)`` reads it.
+        One row per candidate in grid order; ``pandas.DataFrame(cv_results_)`` reads it.
         ``status`` is "ok" or why the candidate could not be scored.
     classes_ : ndarray of shape (g,)
         The class labels, sorted.
@@ -171,8 +170,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        if self.classes_.size < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+        check_two_classes(self.classes_)
         if self._precomputed():
             check_symmetric(X)
         candidates = [
@@ -183,9 +181,12 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         ]
         for candidate in candidates:
             check_weights(candidate.alpha, candidate.beta)
-        outcomes = self._outcomes(X, y, score)
-        self._choose(candidates, [outcomes[c] for c in candidates])
-        self.best_estimator_ = self._refit(X, y)
+        self._choose(candidates, self._outcomes(X, y, candidates, score))
+        settings: dict[str, Any] = {"kernel": "precomputed"}
+        if self.kernel_ is not None:
+            settings = {**self.kernel_.arguments(), "coef0": self.coef0}
+        model = DRMClassifier(alpha=self.alpha_, beta=self.beta_, **settings)
+        self.best_estimator_: DRMClassifier = model.fit(X, y)
         return self
 
     def _leaves_one_out(self) -> bool:
@@ -227,69 +228,33 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return SCORES[self.scoring]
 
     def _outcomes(
-        self, X: Array, y: NDArray[Any], score: Score
-    ) -> dict[Candidate, Outcome]:
-        products = None if self._precomputed() else Products(X)
-        splits = None
-        if not self._leaves_one_out():
-            splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
-        jobs = (
-            delayed(self._score_kernel)(X, y, products, kernel, score, splits)
-            for kernel in self._kernel_grid()
-        )
-        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
-        return {key: value for part in parts for key, value in part.items()}
-
-    def _score_kernel(
-        self,
-        X: Array,
-        y: NDArray[Any],
-        products: Products | None,
-        kernel: Kernel | None,
-        score: Score,
-        splits: list[Any] | None,
-    ) -> dict[Candidate, Outcome]:
-        """Score all weights for one kernel, whose matrix is computed once."""
-        linear = kernel is not None and kernel.name == "linear"
-        cheaper = linear and features_are_cheaper(X, len(self.classes_))
-        if cheaper and splits is None:
-            return self._score_linear(X, y, kernel, score)
-        try:
-            K = X if products is None or kernel is None else products.gram(kernel)
-        except IllConditionedError as error:
-            return {
-                Candidate(float(alpha), float(beta), kernel): Outcome(
-                    failure=str(error)
-                )
-                for alpha, beta in itertools.product(self.alphas, self.betas)
-            }
-        if splits is None:
-            rows = left_out_answers(K, y, self.alphas, self.betas)
+        self, X: Array, y: NDArray[Any], candidates: list[Candidate], score: Score
+    ) -> list[CandidateOutcome]:
+        if self._leaves_one_out():
+            parts = [np.arange(y.size)]
+            answers = [left_out_answers(X, y, candidates, n_jobs=self.n_jobs)]
         else:
-            rows = split_answers(K, y, self.alphas, self.betas, splits)
-        return {
-            Candidate(alpha, beta, kernel): scored(answer, y, score)
-            for alpha, beta, answer in rows
-        }
+            parts, answers = [], []
+            for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
+                columns = train if self._precomputed() else slice(None)
+                parts.append(test)
+                answers.append(
+                    held_out_answers(
+                        X[train][:, columns],
+                        y[train],
+                        X[test][:, columns],
+                        candidates,
+                        n_jobs=self.n_jobs,
+                    )
+                )
+        return [
+            _scored(list(zip(parts, row, strict=True)), y, score)
+            for row in zip(*answers, strict=True)
+        ]
 
-    def _score_linear(
-        self, X: Array, y: NDArray[Any], kernel: Kernel | None, score: Score
-    ) -> dict[Candidate, Outcome]:
-        everyone = np.arange(y.size)
-        left_out = LinearLeaveOneOut(X, y)
-        outcomes = {}
-        for alpha, beta in itertools.product(self.alphas, self.betas):
-            answer: Answer
-            try:
-                delta = left_out.dissimilarities(alpha, beta)
-                answer = [(everyone, nearest_class(delta, self.classes_))]
-            except IllConditionedError as error:
-                answer = str(error)
-            candidate = Candidate(float(alpha), float(beta), kernel)
-            outcomes[candidate] = scored(answer, y, score)
-        return outcomes
-
-    def _choose(self, candidates: list[Candidate], outcomes: list[Outcome]) -> None:
+    def _choose(
+        self, candidates: list[Candidate], outcomes: list[CandidateOutcome]
+    ) -> None:
         means = np.array(
             [np.mean(o.scores) if not o.failure else np.nan for o in outcomes]
         )
@@ -298,26 +263,16 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
                 f"no candidate could be scored; the first failed because"
                 f" {outcomes[0].failure or 'its score is not a number'}"
             )
-        self.best_index_ = best_number(candidates, means, self.tie)
+        preference = None
+        if self.tie == "regularised":
+            preference = [candidate.regularisation() for candidate in candidates]
+        self.best_index_ = best_of(means, preference)
         best, outcome = candidates[self.best_index_], outcomes[self.best_index_]
         self.alpha_, self.beta_, self.kernel_ = best.alpha, best.beta, best.kernel
         self.best_score_ = float(means[self.best_index_])
         if self._leaves_one_out():
             self.loo_predictions_ = outcome.predictions
-        self.cv_results_ = results_table(candidates, outcomes, means)
-
-    def _refit(self, X: Array, y: NDArray[Any]) -> DRMClassifier:
-        settings: dict[str, Any] = {"kernel": "precomputed"}
-        if self.kernel_ is not None:
-            kernel = self.kernel_
-            settings = {"kernel": kernel.name, "coef0": self.coef0}
-            if kernel.name == "rbf":
-                settings["gamma"] = kernel.gamma
-            if kernel.name == "poly":
-                settings["degree"] = kernel.degree
-        model = DRMClassifier(alpha=self.alpha_, beta=self.beta_, **settings)
-        fitted: DRMClassifier = model.fit(X, y)
-        return fitted
+        self.cv_results_ = _results_table(candidates, outcomes, means)
 
     def _delegate(self, X: Any) -> tuple[DRMClassifier, Any]:
         check_is_fitted(self)
@@ -338,3 +293,40 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         """Solve for one sample with the chosen model and tell how it went."""
         check_is_fitted(self)
         return self.best_estimator_.solve_trace(x)
+
+
+def _scored(
+    answers: list[tuple[NDArray[np.intp], Answer]], y: NDArray[Any], score: Score
+) -> CandidateOutcome:
+    """Score the predictions of each split; a failed candidate keeps its reason."""
+    scores, predictions = [], y.copy()
+    for rows, labels in answers:
+        if isinstance(labels, str):
+            return CandidateOutcome(failure=labels)
+        scores.append(float(score(y[rows], labels)))
+        predictions[rows] = labels
+    return CandidateOutcome(tuple(scores), predictions)
+
+
+def _results_table(
+    candidates: list[Candidate], outcomes: list[CandidateOutcome], means: Array
+) -> dict[str, list[Any]]:
+    """Return one row per candidate, as ``pandas.DataFrame`` reads it."""
+    ranks = np.full(means.size, means.size, dtype=np.int64)
+    scored = ~np.isnan(means)
+    ranks[scored] = [
+        1 + int((means[scored] > mean + TIE_TOLERANCE).sum()) for mean in means[scored]
+    ]
+    spreads = [float(np.std(o.scores)) if o.scores else float("nan") for o in outcomes]
+    kernels = [c.kernel for c in candidates]
+    return {
+        "alpha": [c.alpha for c in candidates],
+        "beta": [c.beta for c in candidates],
+        "kernel": [k.name if k else "precomputed" for k in kernels],
+        "gamma": [k.gamma if k and k.name == "rbf" else None for k in kernels],
+        "degree": [k.degree if k and k.name == "poly" else None for k in kernels],
+        "mean_test_score": means.tolist(),
+        "std_test_score": spreads,
+        "rank_test_score": ranks.tolist(),
+        "status": [o.failure or "ok" for o in outcomes],
+    }

@@ -1,29 +1,23 @@
 """The Discriminative Ridge Machine and its ablation (α = 0) in the registry.
 
 A grid shares one matrix of inner products or distances; the exact leave-one-out of
-:mod:`drmbench.drm.loo` and :mod:`drmbench.drm.linear_loo` costs about three
+:mod:`drmbench.drm.loo` and :mod:`drmbench.drm.linear` costs about three
 factorisations a candidate, not one for each sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from drmbench.drm.classifier import DRMClassifier, KernelRidgeRepresentationClassifier
-from drmbench.drm.closed_form import closed_form_dissimilarities
-from drmbench.drm.kernels import Products
-from drmbench.drm.linear import features_are_cheaper
+from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
+from drmbench.drm.kernels import DECADES
 from drmbench.drm.linear_classifier import LinearDRMClassifier
-from drmbench.drm.linear_loo import LinearLeaveOneOut
-from drmbench.drm.loo import loo_dissimilarities_in_class_order
-from drmbench.drm.nearest import nearest_class
-from drmbench.drm.partition import ClassPartition
-from drmbench.drm.system import DenseSystem
 from drmbench.methods.base import (
-    GridAnswer,
+    NO_PREDICTION,
     GridPredictions,
     Labels,
     Matrix,
@@ -31,11 +25,10 @@ from drmbench.methods.base import (
     Params,
 )
 from drmbench.methods.kernel_grid import (
-    DECADES,
     KERNEL_DEFAULTS,
     KERNEL_GRIDS,
     estimator_arguments,
-    group_by_kernel,
+    kernel_of,
     kernel_simplicity,
 )
 
@@ -50,7 +43,7 @@ LARGE_GRID = {
     "beta": tuple(float(f"1e{e}") for e in range(-6, 9)),
 }
 
-#: Features up to which matrices of that size a class are worth it.
+#: Features up to which matrices of that size, one per class, are worth it.
 MOST_FEATURES = 1000
 
 
@@ -59,23 +52,19 @@ def _alpha(params: Params) -> float:
     return float(params.get("alpha", 0.0))
 
 
-def _systems(
-    K: Matrix,
-    partition: ClassPartition,
-    candidates: Sequence[Params],
-    numbers: Sequence[int],
-) -> Iterator[tuple[int, DenseSystem, float]]:
-    """Yield number, system and β of the candidates that share a kernel.
+def _as_candidates(candidates: Sequence[Params]) -> list[Candidate]:
+    return [Candidate(_alpha(p), float(p["beta"]), kernel_of(p)) for p in candidates]
 
-    Candidates that follow each other and differ in β alone share a system, and with it
-    the matrix Q.
-    """
-    system: DenseSystem | None = None
-    for number in numbers:
-        alpha = _alpha(candidates[number])
-        if system is None or system.alpha != alpha:
-            system = DenseSystem(K, partition, alpha)
-        yield number, system, float(candidates[number]["beta"])
+
+def _as_predictions(answers: Sequence[Answer], n_samples: int) -> GridPredictions:
+    labels = np.full((len(answers), n_samples), NO_PREDICTION, dtype=np.int64)
+    failures: dict[int, str] = {}
+    for number, answer in enumerate(answers):
+        if isinstance(answer, str):
+            failures[number] = answer
+        else:
+            labels[number] = answer
+    return GridPredictions(labels, failures)
 
 
 def predict_grid(
@@ -87,70 +76,15 @@ def predict_grid(
     seed: int,
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
-    answer = GridAnswer(len(candidates), len(X_test))
-    partition = ClassPartition.of(y_train)
-    rows = X_train[partition.order]
-    train, test = Products(rows), Products(X_test, rows)
-    for kernel, numbers in group_by_kernel(candidates).items():
-        with answer.attempt(numbers):
-            K, k = train.gram(kernel), test.gram(kernel).T
-            for number, system, beta in _systems(K, partition, candidates, numbers):
-                with answer.attempt([number]):
-                    delta = closed_form_dissimilarities(system, k, beta)
-                    answer.labels[number] = nearest_class(delta, partition.classes)
-    return answer.finished()
+    answers = held_out_answers(X_train, y_train, X_test, _as_candidates(candidates))
+    return _as_predictions(answers, len(X_test))
 
 
 def predict_left_out(
     X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
 ) -> GridPredictions:
-    """Exact leave-one-out from one inverse a candidate."""
-    answer = GridAnswer(len(candidates), len(X))
-    partition = ClassPartition.of(y)
-    products = Products(X[partition.order])
-    for kernel, numbers in group_by_kernel(candidates).items():
-        with answer.attempt(numbers):
-            K = products.gram(kernel)
-            for number, system, beta in _systems(K, partition, candidates, numbers):
-                with answer.attempt([number]):
-                    delta = loo_dissimilarities_in_class_order(system, beta)
-                    labels = nearest_class(delta, partition.classes)
-                    answer.labels[number, partition.order] = labels
-    return answer.finished()
-
-
-def predict_linear_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
-) -> GridPredictions:
-    """Work on features or on the kernel matrix, whichever costs less."""
-    if not features_are_cheaper(X_train, len(np.unique(y_train))):
-        return predict_grid(X_train, y_train, X_test, candidates, seed=seed)
-    answer = GridAnswer(len(candidates), len(X_test))
-    for number, params in enumerate(candidates):
-        with answer.attempt([number]):
-            model = LinearDRMClassifier(alpha=_alpha(params), beta=params["beta"])
-            answer.labels[number] = model.fit(X_train, y_train).predict(X_test)
-    return answer.finished()
-
-
-def predict_linear_left_out(
-    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
-) -> GridPredictions:
-    """Exact leave-one-out from features or kernel matrix, whichever costs less."""
-    if not features_are_cheaper(X, len(np.unique(y))):
-        return predict_left_out(X, y, candidates, seed=seed)
-    answer = GridAnswer(len(candidates), len(X))
-    left_out, classes = LinearLeaveOneOut(X, y), np.unique(y)
-    for number, params in enumerate(candidates):
-        with answer.attempt([number]):
-            delta = left_out.dissimilarities(_alpha(params), params["beta"])
-            answer.labels[number] = nearest_class(delta, classes)
-    return answer.finished()
+    """Exact leave-one-out at the cost of a few factorisations per candidate."""
+    return _as_predictions(left_out_answers(X, y, _as_candidates(candidates)), len(X))
 
 
 def _most_regularised(params: Params) -> tuple[Any, ...]:
@@ -158,7 +92,6 @@ def _most_regularised(params: Params) -> tuple[Any, ...]:
 
 
 def _kernel_method(kernel: str, title: str, column: str | None) -> Method:
-    linear = kernel == "linear"
     return Method(
         name=f"drm-{kernel}",
         title=f"DRM, {title} kernel",
@@ -168,8 +101,8 @@ def _kernel_method(kernel: str, title: str, column: str | None) -> Method:
         grid={"alpha": DECADES, **KERNEL_GRIDS[kernel], "beta": DECADES},
         defaults=KERNEL_DEFAULTS[kernel],
         column=column,
-        predict_grid=predict_linear_grid if linear else predict_grid,
-        predict_left_out=predict_linear_left_out if linear else predict_left_out,
+        predict_grid=predict_grid,
+        predict_left_out=predict_left_out,
         prefer=_most_regularised,
     )
 
@@ -229,8 +162,8 @@ METHODS = (
         grid=LARGE_GRID,
         large_scale=True,
         most_features=MOST_FEATURES,
-        predict_grid=predict_linear_grid,
-        predict_left_out=predict_linear_left_out,
+        predict_grid=predict_grid,
+        predict_left_out=predict_left_out,
         prefer=_most_regularised,
     ),
 )

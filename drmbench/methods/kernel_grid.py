@@ -10,15 +10,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from drmbench.drm.kernels import Kernel, gamma_from_width
+from drmbench.drm.kernels import DECADES, PAPER_DEGREES, Kernel, gamma_from_width
 from drmbench.methods.base import Params, group_candidates
-
-#: The paper's values of every parameter that is searched in decades.
-DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
 #: The paper's kernel parameters, by kernel.
 KERNEL_GRIDS: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
-    {"rbf": {"sigma": DECADES}, "poly": {"degree": (2, 3, 4, 5, 8, 10)}, "linear": {}}
+    {"rbf": {"sigma": DECADES}, "poly": {"degree": PAPER_DEGREES}, "linear": {}}
 )
 
 #: Kernel parameters that are not searched, by kernel.
@@ -55,14 +52,8 @@ def estimator_arguments(params: Params) -> dict[str, Any]:
     >>> estimator_arguments({"C": 1.0, "degree": 3})
     {'C': 1.0, 'kernel': 'poly', 'degree': 3}
     """
-    kernel = kernel_of(params)
     others = {k: v for k, v in params.items() if k not in _KERNEL_PARAMETERS}
-    own: dict[str, dict[str, Any]] = {
-        "rbf": {"gamma": kernel.gamma},
-        "poly": {"degree": kernel.degree},
-        "linear": {},
-    }
-    return others | {"kernel": kernel.name} | own[kernel.name]
+    return others | kernel_of(params).arguments()
 
 
 def group_by_kernel(candidates: Sequence[Params]) -> dict[Kernel, list[int]]:

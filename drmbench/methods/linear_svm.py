@@ -20,8 +20,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.kernels import DECADES
 from drmbench.methods.base import Matrix, Method
-from drmbench.methods.kernel_grid import DECADES
 
 #: LIBLINEAR's numbers of the solvers: dual coordinate descent, and TRON.
 _SOLVERS = {"l1": 3, "l2": 2}

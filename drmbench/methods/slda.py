@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
+from drmbench.drm.kernels import DECADES
 from drmbench.methods.base import (
     GridAnswer,
     GridPredictions,
@@ -32,7 +33,6 @@ from drmbench.methods.base import (
     group_all_but,
     refit_left_out,
 )
-from drmbench.methods.kernel_grid import DECADES
 from drmbench.methods.slda_directions import (
     Penalties,
     ScoringProblem,

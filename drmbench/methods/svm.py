@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from drmbench.drm.kernels import Kernel, Products, gram, resolve_gamma
+from drmbench.drm.kernels import DECADES, Kernel, Products, gram, resolve_gamma
 from drmbench.methods.base import (
     GridAnswer,
     GridPredictions,
@@ -31,7 +31,6 @@ from drmbench.methods.gram_svm import (
     left_out_labels,
 )
 from drmbench.methods.kernel_grid import (
-    DECADES,
     KERNEL_DEFAULTS,
     KERNEL_GRIDS,
     estimator_arguments,

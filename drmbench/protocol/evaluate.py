@@ -1,4 +1,4 @@
-"""One method on one split: train on the training part, predict and score the test."""
+"""One method on one split: select, fit, predict the test part and score it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,191 @@ from typing import Any
 import numpy as np
 
 from drmbench.data.dataset import Dataset
-from drmbench.methods.base import CANDIDATE_FAILURES, Labels, Method
-from drmbench.metrics import Task, get_metric, mean_and_spread, measure
+from drmbench.methods.base import (
+    CANDIDATE_FAILURES,
+    Labels,
+    Matrix,
+    Method,
+    MethodFailedError,
+    Params,
+)
+from drmbench.metrics import ClassRoles, best_of, get_metric, mean_and_spread, measure
 from drmbench.protocol.protocol import Protocol, RowScaling
-from drmbench.protocol.scaling import Scaling
-from drmbench.protocol.seeds import stable_seed
-from drmbench.protocol.splits import Rows, Split
-from drmbench.protocol.training import train
+from drmbench.protocol.scaling import (
+    Scaling,
+    scale_test,
+    scale_test_by_training,
+    scale_train,
+)
+from drmbench.protocol.selection import (
+    Selection,
+    fit_seed,
+    number_classes,
+    original_classes,
+    select,
+)
+from drmbench.protocol.splits import Rows, Split, stable_seed
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A method that was selected, and fitted to a training part.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted scikit-learn classifier; its classes are positions in ``classes``.
+    classes : ndarray of int
+        Classes of the training part, sorted.
+    X_train : ndarray
+        The training rows, unscaled.
+    scaling : {"none", "maxabs", "separate"}
+        How features are scaled.
+    selection : Selection
+        The selected parameters and how all candidates did.
+    seconds_select, seconds_fit : float
+        Wall-clock time.
+    notes : tuple of str
+        What a reader should know about selection and fit.
+    """
+
+    model: Any
+    classes: Labels
+    X_train: Matrix
+    scaling: Scaling
+    selection: Selection
+    seconds_select: float
+    seconds_fit: float
+    notes: tuple[str, ...]
+
+    def predict(self, X_test: Matrix) -> Labels:
+        """Return the class of each row; ``separate`` scales the rows by themselves."""
+        scaled = scale_test(self.scaling, self.X_train, X_test)
+        return original_classes(self.classes, self.model.predict(scaled))
+
+
+def train(
+    method: Method,
+    X_train: Matrix,
+    y_train: Labels,
+    protocol: Protocol,
+    row: RowScaling,
+    *,
+    seed: int,
+) -> Trained:
+    """Select scaling and parameters on training rows, and fit to all of them.
+
+    Test rows cannot leak into it, because it is never given any.
+
+    Parameters
+    ----------
+    method : Method
+        The method, with the grid to search.
+    X_train, y_train : ndarray
+        The training part.
+    protocol : Protocol
+        The rules.
+    row : {"none", "maxabs", "separate", "selected"}
+        The result row's scaling, one of ``protocol.rows()``.
+    seed : int
+        Seed of the split.
+
+    Raises
+    ------
+    MethodFailedError, IllConditionedError
+        If the method cannot be selected or fitted on this training part.
+    """
+    classes, numbers = number_classes(y_train)
+    if len(classes) < 2:
+        raise MethodFailedError(f"all {len(y_train)} training rows are of one class")
+    started = time.perf_counter()
+    scaling, selection, notes = _select(method, X_train, numbers, protocol, row, seed)
+    selected = time.perf_counter()
+    model = fit(method, X_train, numbers, scaling, selection.params, seed=seed)
+    fitted = time.perf_counter()
+    return Trained(
+        model,
+        classes,
+        X_train,
+        scaling,
+        selection,
+        selected - started,
+        fitted - selected,
+        # An estimator says in `notes_` what it did otherwise than asked.
+        (*notes, *getattr(model, "notes_", ())),
+    )
+
+
+def fit(
+    method: Method,
+    X_train: Matrix,
+    numbers: Labels,
+    scaling: Scaling,
+    params: Params,
+    *,
+    seed: int,
+) -> Any:
+    """Return a method's estimator for some parameters, fitted to a training part.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    X_train : ndarray
+        The training rows, unscaled.
+    numbers : ndarray of int
+        Their class numbers, without gaps.
+    scaling : {"none", "maxabs", "separate"}
+        How the rows are scaled.
+    params : mapping
+        All parameters, those that are not searched included.
+    seed : int
+        Seed of the split.
+    """
+    model = method.build(params, fit_seed(seed, method))
+    model.fit(scale_train(scaling, X_train), numbers)
+    return model
+
+
+def _select(
+    method: Method,
+    X: Matrix,
+    y: Labels,
+    protocol: Protocol,
+    row: RowScaling,
+    seed: int,
+) -> tuple[Scaling, Selection, list[str]]:
+    """Choose scaling and parameters; also return what a reader should know of it."""
+    plan = protocol.selection
+    notes = [plan.note] if plan.note else []
+    tried = protocol.scalings_tried(row, method)
+    selections: dict[Scaling, Selection] = {}
+    errors: list[ValueError] = []
+    for scaling in tried:
+        try:
+            selections[scaling] = select(
+                method,
+                scale_train(scaling, X),
+                y,
+                plan,
+                seed=seed,
+                always_score=len(tried) > 1,
+            )
+        except CANDIDATE_FAILURES as error:
+            errors.append(error)
+            notes.append(f"scaling {scaling}: {error}")
+    if not selections:
+        raise errors[0]
+    best, *others = selections
+    if others:  # of equal scores the first, so none
+        best = list(selections)[best_of([s.score for s in selections.values()])]
+    selection = selections[best]
+    if selection.failures:
+        notes.append(
+            f"{len(selection.failures)} of {len(selection.candidates)} candidates could"
+            f" not be fitted, such as: {next(iter(selection.failures.values()))}"
+        )
+    return best, selection, notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +259,50 @@ def evaluate(
     Returns
     -------
     list of Outcome
-        One outcome a result row: two in the scaling mode ``paper``, else one. A method
-        that cannot be fitted gives an outcome with its ``failure``; other exceptions
-        are bugs and escape.
+        One outcome per result row: two in the scaling mode ``paper``, else one. A
+        method that cannot be fitted gives an outcome with its ``failure``; other
+        exceptions are bugs and escape.
     """
     used = protocol.method_as_used(method)
-    return [_evaluate_row(dataset, used, split, protocol, r) for r in protocol.rows()]
+    outcomes = []
+    for row in protocol.rows():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            try:
+                outcome = _run(dataset, used, split, protocol, row)
+            except CANDIDATE_FAILURES as failure:
+                outcome = Outcome(row, failure=failure)
+        said = (f"{w.category.__name__}: {w.message}" for w in caught)
+        notes = tuple(dict.fromkeys((*outcome.notes, *said)))
+        outcomes.append(dataclasses.replace(outcome, notes=notes))
+    return outcomes
+
+
+def _run(
+    dataset: Dataset,
+    method: Method,
+    split: Split,
+    protocol: Protocol,
+    row: RowScaling,
+) -> Outcome:
+    rows, seed = training_rows(dataset, split, protocol)
+    trained = train(method, dataset.X[rows], dataset.y[rows], protocol, row, seed=seed)
+    started = time.perf_counter()
+    predictions = trained.predict(dataset.X[split.test])
+    seconds_predict = time.perf_counter() - started
+    truth, roles = dataset.y[split.test], ClassRoles.of(dataset.y)
+    return Outcome(
+        scaling=row,
+        metrics=measure(protocol.metrics, truth, predictions, roles),
+        params=trained.selection.params,
+        applied_scaling=trained.scaling,
+        predictions=predictions,
+        score=trained.selection.score,
+        seconds_select=trained.seconds_select,
+        seconds_fit=trained.seconds_fit,
+        seconds_predict=seconds_predict,
+        notes=trained.notes,
+    )
 
 
 def training_rows(
@@ -101,7 +317,7 @@ def better_on_test(scores: Mapping[str, Sequence[float]], metric: str) -> str:
     """Return the scaling of the better mean over splits: the paper's choice on test.
 
     Figures chosen so are optimistic
-    (:data:`~drmbench.protocol.protocol.OPTIMISTIC`) and must be labelled so. A scaling
+    (:data:`~drmbench.words.OPTIMISTIC`) and must be labelled so. A scaling
     with fewer splits than another is incomplete and is not chosen; of equal means the
     first wins.
 
@@ -127,46 +343,57 @@ def better_on_test(scores: Mapping[str, Sequence[float]], metric: str) -> str:
     return max(means, key=means.__getitem__)
 
 
-def _evaluate_row(
-    dataset: Dataset,
-    method: Method,
-    split: Split,
-    protocol: Protocol,
-    row: RowScaling,
-) -> Outcome:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        try:
-            outcome = _run(dataset, method, split, protocol, row)
-        except CANDIDATE_FAILURES as failure:
-            outcome = Outcome(row, failure=failure)
-    said = (f"{w.category.__name__}: {w.message}" for w in caught)
-    notes = tuple(dict.fromkeys((*outcome.notes, *said)))
-    return dataclasses.replace(outcome, notes=notes)
+@dataclass(frozen=True, eq=False)
+class RefitPredictions:
+    """What one model predicts for a test part that is scaled in two ways.
+
+    Attributes
+    ----------
+    own : ndarray of int
+        Predicted classes where the test part is scaled by its own maxima.
+    training : ndarray of int
+        Predicted classes where it is scaled by the training part's.
+    """
+
+    own: Labels
+    training: Labels
 
 
-def _run(
-    dataset: Dataset,
-    method: Method,
-    split: Split,
-    protocol: Protocol,
-    row: RowScaling,
-) -> Outcome:
+def refit_separate(
+    dataset: Dataset, method: Method, split: Split, protocol: Protocol, params: Params
+) -> RefitPredictions:
+    """Fit the model of a ``separate`` row again, to see what the paper's leak is worth.
+
+    Such a row selects and fits on the training part scaled by its own maxima; the test
+    part comes in at prediction only. So the same model can predict the test part scaled
+    by its own maxima, as the row did, and by the training part's.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    method : Method
+        The method, as :func:`evaluate` gets it.
+    split : Split
+        Training and test rows.
+    protocol : Protocol
+        The rules of the row, in the mode ``paper``.
+    params : mapping
+        The parameters that the row says were selected.
+
+    Raises
+    ------
+    MethodFailedError, IllConditionedError
+        If the method cannot be fitted, or cannot predict.
+    """
+    used = protocol.method_as_used(method)
     rows, seed = training_rows(dataset, split, protocol)
-    trained = train(method, dataset.X[rows], dataset.y[rows], protocol, row, seed=seed)
-    started = time.perf_counter()
-    predictions = trained.predict(dataset.X[split.test])
-    seconds_predict = time.perf_counter() - started
-    truth, task = dataset.y[split.test], Task.of(dataset.y)
-    return Outcome(
-        scaling=row,
-        metrics=measure(protocol.metrics, truth, predictions, task),
-        params=trained.selection.params,
-        applied_scaling=trained.scaling,
-        predictions=predictions,
-        score=trained.selection.score,
-        seconds_select=trained.seconds_select,
-        seconds_fit=trained.seconds_fit,
-        seconds_predict=seconds_predict,
-        notes=trained.notes,
+    X_train, X_test = dataset.X[rows], dataset.X[split.test]
+    classes, numbers = number_classes(dataset.y[rows])
+    everything = {**used.defaults, **params}
+    model = fit(used, X_train, numbers, "separate", everything, seed=seed)
+    own = model.predict(scale_test("separate", X_train, X_test))
+    training = model.predict(scale_test_by_training(X_train, X_test))
+    return RefitPredictions(
+        original_classes(classes, own), original_classes(classes, training)
     )

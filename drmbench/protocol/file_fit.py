@@ -8,7 +8,7 @@ its scaled norm, so sums of unscaled samples cannot be rescaled afterwards.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +23,6 @@ from drmbench.drm.model_file import StoredModel
 from drmbench.drm.search import DRMClassifierCV
 from drmbench.errors import InputError
 from drmbench.protocol.scaling import feature_scales
-from drmbench.protocol.tally import RecallTally
 
 Matrix = NDArray[np.float64]
 Texts = NDArray[np.str_]
@@ -38,7 +37,7 @@ LARGEST = 1e150
 """Larger numbers overflow when squared and summed."""
 
 
-class Sample(NamedTuple):
+class DrawnRows(NamedTuple):
     """Rows drawn from a file, in its order."""
 
     X: Matrix
@@ -55,13 +54,13 @@ class FileFacts:
         Rows of each class; sorted, as numbers if all labels are numbers.
     scale : ndarray of shape (p,)
         Largest absolute value of each feature, 1 for one of zeros.
-    sample : Sample
+    sample : DrawnRows
         Rows drawn at random; all of them if the file has no more than asked for.
     """
 
     class_counts: dict[str, int]
     scale: Matrix
-    sample: Sample
+    sample: DrawnRows
 
     @property
     def n_samples(self) -> int:
@@ -69,7 +68,7 @@ class FileFacts:
         return sum(self.class_counts.values())
 
 
-class Choice(NamedTuple):
+class ChosenWeights(NamedTuple):
     """Weights chosen by leave-one-out: their accuracy, and on how many rows."""
 
     alpha: float
@@ -100,9 +99,9 @@ class _Drawer:
         self._X = np.concatenate([self._X, X])[kept]
         self._labels = np.concatenate([self._labels, labels])[kept]
 
-    def sample(self) -> Sample:
+    def sample(self) -> DrawnRows:
         """Return the rows drawn."""
-        return Sample(self._X, self._labels)
+        return DrawnRows(self._X, self._labels)
 
 
 def scan(file: ChunkedFile, rows: int, *, draw: int = 0) -> FileFacts:
@@ -134,8 +133,16 @@ def scan(file: ChunkedFile, rows: int, *, draw: int = 0) -> FileFacts:
         largest = np.maximum(largest, np.abs(X).max(axis=0))
         if draw:
             drawer.add(X, labels)
+    names, total = sorted(counts), counts.total()
+    if len(names) == 1:
+        raise InputError(
+            f"{file.path.name}: all {total} rows have the class {names[0]!r};"
+            f" classification needs at least two classes"
+        )
+    check_discrete(file.path.name, names, total)
+    order = sorted(range(len(names)), key=sorting_key(names))
     return FileFacts(
-        class_counts=_sorted_classes(file.path.name, counts),
+        class_counts={names[place]: counts[names[place]] for place in order},
         scale=feature_scales(largest[None, :]),
         sample=drawer.sample(),
     )
@@ -157,19 +164,7 @@ def _check_size(file: ChunkedFile, n_classes: int) -> None:
         )
 
 
-def _sorted_classes(file: str, counts: Counter[str]) -> dict[str, int]:
-    names = sorted(counts)
-    if len(names) == 1:
-        raise InputError(
-            f"{file}: all {counts.total()} rows have the class {names[0]!r};"
-            f" classification needs at least two classes"
-        )
-    check_discrete(file, names, counts.total())
-    order = sorted(range(len(names)), key=sorting_key(names))
-    return {names[place]: counts[names[place]] for place in order}
-
-
-def choose_weights(sample: Sample, scale: Matrix | None) -> Choice:
+def choose_weights(sample: DrawnRows, scale: Matrix | None) -> ChosenWeights:
     """Choose α and β by the accuracy of exact leave-one-out on the rows of a sample."""
     X = sample.X if scale is None else sample.X / scale
     if np.unique(sample.labels).size < 2:
@@ -181,7 +176,7 @@ def choose_weights(sample: Sample, scale: Matrix | None) -> Choice:
         search = DRMClassifierCV(kernels="linear").fit(X, sample.labels)
     except IllConditionedError as error:
         raise InputError(f"no parameters could be chosen: {error}") from error
-    return Choice(search.alpha_, search.beta_, search.best_score_, len(X))
+    return ChosenWeights(search.alpha_, search.beta_, search.best_score_, len(X))
 
 
 def fit_file(
@@ -223,34 +218,26 @@ def fit_file(
                 f"{file.path.name}: numbers as large as {np.abs(samples).max():.1e};"
                 f" scale the features"
             )
-        codes = _codes(file, labels, numbers)
+        found, inverse = np.unique(labels, return_inverse=True)
+        try:
+            codes = np.array([numbers[str(label)] for label in found])[inverse]
+        except KeyError as error:
+            raise InputError(
+                f"{file.path.name}: changed while it was read; the class {error} is new"
+            ) from None
         model.partial_fit(samples, codes, classes=np.arange(len(class_names)))
-    _check_solvable(file, model)
-    return StoredModel(
-        model,
-        feature_names=file.feature_names,
-        class_names=tuple(class_names),
-        scale=scale,
-    )
-
-
-def _codes(file: ChunkedFile, labels: Texts, numbers: dict[str, int]) -> NDArray[Any]:
-    found, inverse = np.unique(labels, return_inverse=True)
-    try:
-        return np.array([numbers[str(label)] for label in found])[inverse]
-    except KeyError as error:
-        raise InputError(
-            f"{file.path.name}: changed while it was read; the class {error} is new"
-        ) from None
-
-
-def _check_solvable(file: ChunkedFile, model: LinearDRMClassifier) -> None:
     try:
         model.dissimilarities(np.zeros((1, file.n_features)))
     except IllConditionedError as error:
         raise InputError(
             f"{file.path.name}: {error}; raise --beta, or scale the features"
         ) from error
+    return StoredModel(
+        model,
+        feature_names=file.feature_names,
+        class_names=tuple(class_names),
+        scale=scale,
+    )
 
 
 def predictions(
@@ -265,3 +252,38 @@ def predictions(
         if tally is not None and labels is not None:
             tally.add(labels, predicted.astype(np.str_))
         yield predicted
+
+
+class RecallTally:
+    """How many samples of each class came, and how many were recognised.
+
+    Examples
+    --------
+    >>> tally = RecallTally()
+    >>> tally.add(np.array(["a", "a", "b"]), np.array(["a", "b", "b"]))
+    >>> tally.add(np.array(["b"]), np.array(["b"]))
+    >>> tally.scores()
+    {'accuracy': 0.75, 'balanced accuracy': 0.75, 'G-mean': 0.707...}
+    """
+
+    def __init__(self) -> None:
+        self._came: Counter[str] = Counter()
+        self._right: Counter[str] = Counter()
+
+    def add(self, truth: NDArray[np.str_], predicted: NDArray[np.str_]) -> None:
+        """Count some samples."""
+        self._came.update(truth.tolist())
+        self._right.update(truth[truth == predicted].tolist())
+
+    def unknown(self, classes: Collection[str]) -> list[str]:
+        """Return the labels that came and are none of `classes`, sorted."""
+        return sorted(set(self._came) - set(classes))
+
+    def scores(self) -> dict[str, float]:
+        """Return accuracy, and the arithmetic and geometric mean of the recalls."""
+        recalls = np.array([self._right[c] / n for c, n in self._came.items()])
+        return {
+            "accuracy": self._right.total() / self._came.total(),
+            "balanced accuracy": float(recalls.mean()),
+            "G-mean": float(np.prod(recalls) ** (1.0 / recalls.size)),
+        }

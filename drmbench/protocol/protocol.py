@@ -1,20 +1,25 @@
-"""The rules of one experiment: selection, scaling mode, metrics and seed."""
+"""The rules of one experiment as plain data: selection, scaling mode, metrics, seed.
+
+Every room above reads them, so this module imports no estimator.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.methods.base import Labels, Method
-from drmbench.protocol.labels import smallest_class_first
 from drmbench.protocol.scaling import Scaling
-from drmbench.protocol.selection import SelectionPlan
-from drmbench.words import OPTIMISTIC as OPTIMISTIC
+
+if TYPE_CHECKING:
+    from drmbench.methods.base import Labels, Method
+
+#: Rows that the paper selects on where data is large.
+PAPER_SUBSET = 3000
+
 
 ScalingMode = Literal["honest", "paper", "none", "maxabs"]
 #: What a result row says about scaling; ``selected`` is the choice of honest mode.
@@ -30,6 +35,112 @@ ROWS_OF_MODE: dict[ScalingMode, tuple[RowScaling, ...]] = {
 
 
 @dataclass(frozen=True)
+class SelectionPlan:
+    """How parameters are selected within a training part.
+
+    Attributes
+    ----------
+    kind : {"loo", "kfold", "random"}
+        Leave-one-out, stratified k-fold, or random splits of a random subset.
+    metric : str
+        A one-number metric of the registry.
+    k : int
+        Number of folds of ``kfold``; fewer where there are fewer rows.
+    repeats : int
+        Number of k-fold partitions, or of random splits.
+    subset : int or None
+        Select on this many rows (stratified) where there are more. None is all rows,
+        but 3,000 for ``random``, as in the paper.
+    train_share : float
+        Share of the subset that trains in each random split.
+    tie : {"preferred", "first"}
+        Among equal scores take what the method prefers, the more regularised
+        (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order,
+        which is what the paper did.
+    note : str
+        Footnote where this plan replaces the experiment's for a method.
+    """
+
+    kind: Literal["loo", "kfold", "random"] = "loo"
+    metric: str = "accuracy"
+    k: int = 10
+    repeats: int = 1
+    subset: int | None = None
+    train_share: float = 0.8
+    tie: Literal["preferred", "first"] = "preferred"
+    note: str = ""
+
+    @property
+    def rows_used(self) -> int | None:
+        """How many training rows selection looks at; None for all."""
+        if self.subset is None and self.kind == "random":
+            return PAPER_SUBSET
+        return self.subset
+
+    def naive_fits(self, n: int) -> int:
+        """Return how often one candidate is fitted where no shortcut is used.
+
+        Parameters
+        ----------
+        n : int
+            Number of training rows.
+
+        Examples
+        --------
+        >>> SelectionPlan("loo").naive_fits(80)
+        80
+        >>> SelectionPlan("kfold", k=5, repeats=2, subset=60).naive_fits(80)
+        10
+        """
+        if self.kind == "random":
+            return self.repeats
+        rows = self._rows_of(n)
+        return rows if self.kind == "loo" else min(self.k, rows) * self.repeats
+
+    def naive_predictions(self, n: int) -> int:
+        """Return how many held-out rows these fits of one candidate predict in all.
+
+        Parameters
+        ----------
+        n : int
+            Number of training rows.
+
+        Examples
+        --------
+        >>> SelectionPlan("kfold", k=5, repeats=2).naive_predictions(80)
+        160
+        >>> SelectionPlan("random", repeats=3).naive_predictions(80)
+        48
+        """
+        rows = self._rows_of(n)
+        if self.kind == "random":
+            return self.repeats * (rows - round(self.train_share * rows))
+        return rows if self.kind == "loo" else rows * self.repeats
+
+    def _rows_of(self, n: int) -> int:
+        return n if self.rows_used is None else min(n, self.rows_used)
+
+    def describe(self) -> str:
+        """Say in words how parameters are selected.
+
+        Examples
+        --------
+        >>> SelectionPlan("kfold", "gmean", k=5, tie="first").describe()
+        '5-fold by gmean; of equal scores the first in grid order'
+        """
+        times = f", {self.repeats} times" if self.repeats > 1 else ""
+        how = {
+            "loo": "leave-one-out",
+            "kfold": f"{self.k}-fold{times}",
+            "random": f"random splits ({self.train_share:.0%} train{times})",
+        }[self.kind]
+        if self.rows_used is not None:
+            how += f" of at most {self.rows_used:,} rows"
+        ties = {"first": "first in grid order", "preferred": "more regularised"}
+        return f"{how} by {self.metric}; of equal scores the {ties[self.tie]}"
+
+
+@dataclass(frozen=True)
 class Protocol:
     """How a method is evaluated on a split.
 
@@ -37,9 +148,6 @@ class Protocol:
     ----------
     selection : SelectionPlan
         How parameters are selected.
-    overrides : mapping of str to SelectionPlan
-        Another plan for some methods, by name, such as 10-fold where leave-one-out is
-        out of reach; each has a note for the table's footnote.
     scaling : {"honest", "paper", "none", "maxabs"}
         ``honest`` chooses between none and max-abs (fitted on the training part)
         within selection. ``paper`` gives two results, unscaled and with each part
@@ -53,14 +161,9 @@ class Protocol:
     """
 
     selection: SelectionPlan = field(default_factory=SelectionPlan)
-    overrides: Mapping[str, SelectionPlan] = field(default_factory=dict)
     scaling: ScalingMode = "honest"
     metrics: tuple[str, ...] = ("accuracy",)
     seed: int = 0
-
-    def selection_for(self, method: Method) -> SelectionPlan:
-        """Return the method's own selection plan, or the experiment's."""
-        return self.overrides.get(method.name, self.selection)
 
     def rows(self) -> tuple[RowScaling, ...]:
         """Return the ``scaling`` of each result row that a split gives."""
@@ -111,3 +214,18 @@ def paper_protocol(metric: str, *, seed: int = 0) -> Protocol:
         metrics=(metric,),
         seed=seed,
     )
+
+
+def smallest_class_first(y: Labels) -> NDArray[np.intp]:
+    """Return row numbers grouped by class: the smallest first, of equal ones the last.
+
+    The published figures were computed on such rows. It shows where neighbours of two
+    classes are equally near and the first of them counts.
+
+    Examples
+    --------
+    >>> smallest_class_first(np.array([0, 1, 0, 0, 1]))
+    array([1, 4, 0, 2, 3])
+    """
+    sizes = np.bincount(y)
+    return np.lexsort((-y, sizes[y]))

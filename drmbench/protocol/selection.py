@@ -1,131 +1,73 @@
-"""Selection of one of a method's candidates, from training rows alone."""
+"""Selection of one of a method's candidates, from training rows alone.
+
+Leave-one-out pools: the metric is computed once, from the predictions of all left-out
+samples. K-fold and random splits average the metric over the held-out parts.
+
+A sample can only be recognised if its class is among the rows that remain. Where it is
+not (the only sample of its class, or a part that holds all of a class) the sample is
+not scored, since no candidate could be right about it. Parts whose remaining rows are
+all of one class are passed over for the same reason.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from drmbench.methods.base import Labels, Matrix, Method, MethodFailedError
-from drmbench.metrics import get_metric
-from drmbench.protocol.candidate_scores import CandidateScores, Scorer
-from drmbench.protocol.labels import number_classes
-from drmbench.protocol.seeds import stable_seed
-from drmbench.protocol.splits import random_splits
+from drmbench.methods.base import (
+    CANDIDATE_FAILURES,
+    NO_PREDICTION,
+    GridPredictions,
+    Labels,
+    Matrix,
+    Method,
+    MethodFailedError,
+    Params,
+    left_out_by_refits,
+    naive_grid_predictions,
+    naive_left_out_predictions,
+)
+from drmbench.metrics import ClassRoles, Metric, best_of, get_metric
+from drmbench.protocol.protocol import PAPER_SUBSET, SelectionPlan
+from drmbench.protocol.splits import Split, kfold_splits, random_splits, stable_seed
 
-#: Scores this close are ties: sums of the same terms in another order may differ so.
-TIE_TOLERANCE = 1e-12
-#: Rows that the paper selects on where data is large.
-PAPER_SUBSET = 3000
+__all__ = [
+    "PAPER_SUBSET",
+    "Selection",
+    "SelectionPlan",
+    "fit_seed",
+    "number_classes",
+    "original_classes",
+    "select",
+]
 
 
-@dataclass(frozen=True)
-class SelectionPlan:
-    """How parameters are selected within a training part.
+def number_classes(y: Labels) -> tuple[Labels, Labels]:
+    """Return the sorted classes of ``y``, and each label's position among them."""
+    classes, numbers = np.unique(y, return_inverse=True)
+    return classes, numbers.astype(np.int64)
 
-    Attributes
-    ----------
-    kind : {"loo", "kfold", "random"}
-        Leave-one-out, stratified k-fold, or random splits of a random subset.
-    metric : str
-        A one-number metric of the registry.
-    k : int
-        Number of folds of ``kfold``; fewer where there are fewer rows.
-    repeats : int
-        Number of k-fold partitions, or of random splits.
-    subset : int or None
-        Select on this many rows (stratified) where there are more. None is all rows,
-        but 3,000 for ``random``, as in the paper.
-    train_share : float
-        Share of the subset that trains in each random split.
-    tie : {"preferred", "first"}
-        Among equal scores take what the method prefers, the more regularised
-        (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order,
-        which is what the paper did.
-    note : str
-        Footnote where this plan replaces the experiment's for a method.
+
+def original_classes(classes: Labels, numbers: ArrayLike) -> Labels:
+    """Undo :func:`number_classes`; samples without a prediction stay so.
+
+    Examples
+    --------
+    >>> original_classes(np.array([2, 7]), [1, 0, -1])
+    array([ 7,  2, -1])
     """
+    positions = np.asarray(numbers)
+    return np.where(positions == NO_PREDICTION, NO_PREDICTION, classes[positions])
 
-    kind: Literal["loo", "kfold", "random"] = "loo"
-    metric: str = "accuracy"
-    k: int = 10
-    repeats: int = 1
-    subset: int | None = None
-    train_share: float = 0.8
-    tie: Literal["preferred", "first"] = "preferred"
-    note: str = ""
 
-    @property
-    def rows_used(self) -> int | None:
-        """How many training rows selection looks at; None for all."""
-        if self.subset is None and self.kind == "random":
-            return PAPER_SUBSET
-        return self.subset
-
-    def naive_fits(self, n: int) -> int:
-        """Return how often one candidate is fitted where no shortcut is used.
-
-        Parameters
-        ----------
-        n : int
-            Number of training rows.
-
-        Examples
-        --------
-        >>> SelectionPlan("loo").naive_fits(80)
-        80
-        >>> SelectionPlan("kfold", k=5, repeats=2, subset=60).naive_fits(80)
-        10
-        """
-        if self.kind == "random":
-            return self.repeats
-        rows = self._rows_of(n)
-        return rows if self.kind == "loo" else min(self.k, rows) * self.repeats
-
-    def naive_predictions(self, n: int) -> int:
-        """Return how many held-out rows these fits of one candidate predict in all.
-
-        Parameters
-        ----------
-        n : int
-            Number of training rows.
-
-        Examples
-        --------
-        >>> SelectionPlan("kfold", k=5, repeats=2).naive_predictions(80)
-        160
-        >>> SelectionPlan("random", repeats=3).naive_predictions(80)
-        48
-        """
-        rows = self._rows_of(n)
-        if self.kind == "random":
-            return self.repeats * (rows - round(self.train_share * rows))
-        return rows if self.kind == "loo" else rows * self.repeats
-
-    def _rows_of(self, n: int) -> int:
-        return n if self.rows_used is None else min(n, self.rows_used)
-
-    def describe(self) -> str:
-        """Say in words how parameters are selected.
-
-        Examples
-        --------
-        >>> SelectionPlan("kfold", "gmean", k=5, tie="first").describe()
-        '5-fold by gmean; of equal scores the first in grid order'
-        """
-        times = f", {self.repeats} times" if self.repeats > 1 else ""
-        how = {
-            "loo": "leave-one-out",
-            "kfold": f"{self.k}-fold{times}",
-            "random": f"random splits ({self.train_share:.0%} train{times})",
-        }[self.kind]
-        if self.rows_used is not None:
-            how += f" of at most {self.rows_used:,} rows"
-        ties = {"first": "first in grid order", "preferred": "more regularised"}
-        return f"{how} by {self.metric}; of equal scores the {ties[self.tie]}"
+def fit_seed(seed: int, method: Method) -> int:
+    """Return the seed of a method's fits where ``seed`` is that of the splits."""
+    return stable_seed(seed, method.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +96,6 @@ class Selection:
     candidates: list[dict[str, Any]]
     failures: dict[int, str] = field(default_factory=dict)
     description: str = ""
-
-
-def fit_seed(seed: int, method: Method) -> int:
-    """Return the seed of a method's fits where ``seed`` is that of the splits."""
-    return stable_seed(seed, method.name)
 
 
 def select(
@@ -209,53 +146,143 @@ def select(
             candidates,
             description="the only candidate",
         )
-    scorer = Scorer(method, candidates, metric, fit_seed(seed, method), shortcut)
-    result = _score(scorer, X, number_classes(y)[1], plan, seed)
-    best = _best(result, plan, method, candidates)
-    return Selection(
-        candidates[best],
-        float(result.scores[best]),
-        result.scores,
-        candidates,
-        result.failures,
-        plan.describe(),
-    )
-
-
-def _score(
-    scorer: Scorer, X: Matrix, y: Labels, plan: SelectionPlan, seed: int
-) -> CandidateScores:
-    if plan.rows_used is not None and len(y) > plan.rows_used:
-        size = max(plan.rows_used, len(np.unique(y)))
-        (drawn,) = random_splits(y, size, repeats=1, seed=seed, name="subset")
-        X, y = X[drawn.train], y[drawn.train]
-    if plan.kind == "loo":
-        return scorer.leave_one_out(X, y)
-    if plan.kind == "kfold":
-        return scorer.kfold(X, y, k=plan.k, repeats=plan.repeats, seed=seed)
-    return scorer.random(
-        X,
-        y,
-        train_share=plan.train_share,
-        repeats=plan.repeats,
-        seed=seed,
-    )
-
-
-def _best(
-    result: CandidateScores,
-    plan: SelectionPlan,
-    method: Method,
-    candidates: list[dict[str, Any]],
-) -> int:
-    if np.isnan(result.scores).all():
-        reasons = sorted(set(result.failures.values()))
+    scorer = _Scorer(method, candidates, metric, fit_seed(seed, method), shortcut)
+    scores, failures = scorer.score(X, number_classes(y)[1], plan, seed=seed)
+    if np.isnan(scores).all():
+        reasons = sorted(set(failures.values()))
         raise MethodFailedError(
             f"{method.name}: none of {len(candidates)} candidates could be fitted:"
             f" {'; '.join(reasons[:3])}" + ("; …" if len(reasons) > 3 else "")
         )
-    tied = np.flatnonzero(result.scores >= np.nanmax(result.scores) - TIE_TOLERANCE)
-    if plan.tie == "first" or method.prefer is None:
-        return int(tied[0])
-    prefer = method.prefer
-    return int(min(tied, key=lambda number: prefer(candidates[number])))
+    preference = None
+    if plan.tie == "preferred" and method.prefer is not None:
+        preference = [method.prefer(candidate) for candidate in candidates]
+    best = best_of(scores, preference)
+    return Selection(
+        candidates[best],
+        float(scores[best]),
+        scores,
+        candidates,
+        failures,
+        plan.describe(),
+    )
+
+
+#: Scores of all candidates, NaN for one that failed, and why by its number.
+_Scores = tuple[NDArray[np.float64], dict[int, str]]
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """A method's candidates, to be scored by one metric; classes run from 0."""
+
+    method: Method
+    candidates: Sequence[Params]
+    metric: Metric
+    seed: int
+    shortcut: bool
+
+    def score(self, X: Matrix, y: Labels, plan: SelectionPlan, *, seed: int) -> _Scores:
+        """Score all candidates as the plan says."""
+        n_classes = len(np.unique(y))
+        if plan.rows_used is not None and len(y) > plan.rows_used:
+            size = max(plan.rows_used, n_classes)
+            (drawn,) = random_splits(y, size, repeats=1, seed=seed, name="subset")
+            X, y = X[drawn.train], y[drawn.train]
+        if plan.kind == "loo":
+            return self.leave_one_out(X, y)
+        if plan.kind == "kfold":
+            k = min(plan.k, len(y))
+            parts = kfold_splits(y, k, repeats=plan.repeats, seed=seed)
+        else:
+            size = max(round(plan.train_share * len(y)), n_classes)
+            parts = random_splits(y, size, repeats=plan.repeats, seed=seed)
+        return self.mean_over(X, y, parts)
+
+    def leave_one_out(self, X: Matrix, y: Labels) -> _Scores:
+        """Score the pooled predictions of each sample by a fit to all others."""
+        sizes = np.bincount(y)
+        scored = sizes[y] > 1
+        if not scored.any():
+            raise MethodFailedError(
+                f"leave-one-out has nothing to score: each of the {len(sizes)} classes"
+                " has a single training sample"
+            )
+        one_class_remains = np.count_nonzero(sizes) == 2 and not scored.all()
+        grid, predict, seed = self.candidates, self.method.predict_left_out, self.seed
+        try:
+            if one_class_remains:  # without the single sample of one of two classes
+                answer = left_out_by_refits(self.predict_part, X, y, grid, seed=seed)
+            elif predict is not None and self.shortcut:
+                answer = predict(X, y, grid, seed=seed)
+            else:
+                answer = naive_left_out_predictions(self.method, X, y, grid, seed=seed)
+        except CANDIDATE_FAILURES as error:
+            answer = self.all_failed(len(y), error)
+        roles = ClassRoles.of(y)
+        scores = self.measured(y[scored], answer.labels[:, scored], roles)
+        scores[list(answer.failures)] = np.nan
+        return scores, answer.failures
+
+    def mean_over(self, X: Matrix, y: Labels, parts: Iterable[Split]) -> _Scores:
+        """Average the scores of held-out parts."""
+        totals = np.zeros(len(self.candidates))
+        failures: dict[int, str] = {}
+        n_scored = 0
+        for part in parts:
+            classes = np.unique(y[part.train])
+            test = part.test[np.isin(y[part.test], classes)]
+            if len(classes) < 2 or not len(test):
+                continue
+            answer = self.predict_part(
+                X[part.train], y[part.train], X[test], self.candidates, seed=self.seed
+            )
+            totals += self.measured(y[test], answer.labels, ClassRoles.of(y))
+            failures |= answer.failures
+            n_scored += 1
+        if not n_scored:
+            raise MethodFailedError(
+                f"no held-out part of the {len(y)} training rows can be scored: there"
+                " are too few samples of all classes but one"
+            )
+        totals[list(failures)] = np.nan
+        return totals / n_scored, failures
+
+    def predict_part(
+        self,
+        X_train: Matrix,
+        y_train: Labels,
+        X_test: Matrix,
+        candidates: Sequence[Params],
+        *,
+        seed: int,
+    ) -> GridPredictions:
+        """Predict held-out rows; no row of a part of one class gets a prediction."""
+        # Methods get class numbers without gaps, whichever classes a part lacks.
+        classes, numbers = number_classes(y_train)
+        if len(classes) < 2:
+            shape = (len(candidates), len(X_test))
+            return GridPredictions(np.full(shape, NO_PREDICTION, dtype=np.int64))
+        arguments = (X_train, numbers, X_test, candidates)
+        predict = self.method.predict_grid
+        try:
+            if predict is not None and self.shortcut:
+                answer = predict(*arguments, seed=seed)
+            else:
+                answer = naive_grid_predictions(self.method, *arguments, seed=seed)
+        except CANDIDATE_FAILURES as error:
+            return self.all_failed(len(X_test), error)
+        labels = original_classes(classes, answer.labels)
+        return GridPredictions(labels, answer.failures)
+
+    def measured(
+        self, truth: Labels, predictions: Labels, roles: ClassRoles
+    ) -> NDArray[np.float64]:
+        """Return the metric of every candidate's predictions."""
+        return np.array([self.metric.score(truth, row, roles) for row in predictions])
+
+    def all_failed(self, n_samples: int, error: ValueError) -> GridPredictions:
+        """Return no predictions at all, for the same reason."""
+        shape = (len(self.candidates), n_samples)
+        failures = dict.fromkeys(range(len(self.candidates)), str(error))
+        return GridPredictions(np.full(shape, NO_PREDICTION, dtype=np.int64), failures)

@@ -5,6 +5,8 @@ Splits depend on the data set and the seed only, so all methods get the same one
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +16,6 @@ from numpy.typing import NDArray
 
 from drmbench.data.dataset import Dataset
 from drmbench.errors import InputError
-from drmbench.protocol.seeds import stable_seed
 
 SplitKind = Literal["random", "given", "folds", "kfold"]
 Rows = NDArray[np.intp]
@@ -54,7 +55,7 @@ class SplitPlan:
     k : int
         Number of folds of ``kfold``.
     repeats : int
-        How often ``random`` and ``kfold`` are drawn anew.
+        How often ``random`` and ``kfold`` are drawn again.
     """
 
     kind: SplitKind = "random"
@@ -79,24 +80,22 @@ class SplitPlan:
             return kfold_splits(
                 dataset.y, self.k, repeats=self.repeats, seed=seed, name=dataset.name
             )
-        return random_splits(
-            dataset.y,
-            self._train_size(dataset),
-            test_size=self.test,
-            repeats=self.repeats,
-            seed=seed,
-            name=dataset.name,
-        )
-
-    def _train_size(self, dataset: Dataset) -> int:
         if self.train is None:
             raise InputError(
                 f"{dataset.name}: a random split needs a training size, either a"
                 " number of rows or a share between 0 and 1"
             )
+        train_size = int(self.train)
         if isinstance(self.train, float) and 0 < self.train < 1:
-            return round(self.train * dataset.n_samples)
-        return int(self.train)
+            train_size = round(self.train * dataset.n_samples)
+        return random_splits(
+            dataset.y,
+            train_size,
+            test_size=self.test,
+            repeats=self.repeats,
+            seed=seed,
+            name=dataset.name,
+        )
 
 
 def apportion(
@@ -179,7 +178,7 @@ def random_splits(
     Raises
     ------
     InputError
-        If the sizes cannot be had.
+        If parts of these sizes cannot be drawn.
     """
     classes, counts = np.unique(y, return_counts=True)
     _require_positive_repeats(repeats, name)
@@ -187,17 +186,17 @@ def random_splits(
     _check_sizes(train_size, n_test, len(y), len(classes), name)
     in_train = apportion(train_size, counts, np.ones_like(counts), counts)
     in_test = apportion(n_test, counts, np.zeros_like(counts), counts - in_train)
-    return [
-        _draw(
-            y,
-            classes,
-            in_train,
-            in_test,
-            number,
-            np.random.default_rng(stable_seed(seed, name, number, "random split")),
-        )
-        for number in range(repeats)
-    ]
+    splits = []
+    for number in range(repeats):
+        rng = np.random.default_rng(stable_seed(seed, name, number, "random split"))
+        train, test = [], []
+        for label, k, m in zip(classes, in_train, in_test, strict=True):
+            rows = rng.permutation(np.flatnonzero(y == label))
+            train.append(rows[:k])
+            test.append(rows[k : k + m])
+        parts = (np.sort(np.concatenate(part)) for part in (train, test))
+        splits.append(Split(number, *parts))
+    return splits
 
 
 def _check_sizes(train: int, test: int, n: int, n_classes: int, name: str) -> None:
@@ -218,22 +217,6 @@ def _require_positive_repeats(repeats: int, name: str) -> None:
         raise InputError(f"{name or 'data'}: repeats must be 1 or more, not {repeats}")
 
 
-def _draw(
-    y: NDArray[np.int64],
-    classes: NDArray[np.int64],
-    in_train: Counts,
-    in_test: Counts,
-    number: int,
-    rng: np.random.Generator,
-) -> Split:
-    train, test = [], []
-    for label, n_train, n_test in zip(classes, in_train, in_test, strict=True):
-        rows = rng.permutation(np.flatnonzero(y == label))
-        train.append(rows[:n_train])
-        test.append(rows[n_train : n_train + n_test])
-    return Split(number, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)))
-
-
 def kfold_splits(
     y: NDArray[np.int64], k: int, *, repeats: int = 1, seed: int = 0, name: str = ""
 ) -> list[Split]:
@@ -250,7 +233,7 @@ def kfold_splits(
     k : int
         Number of folds, from 2 to the number of rows.
     repeats : int
-        How often to deal anew.
+        How often to deal.
     seed : int
         Seed of the experiment.
     name : str
@@ -275,16 +258,11 @@ def kfold_splits(
     splits: list[Split] = []
     for repetition in range(repeats):
         rng = np.random.default_rng(stable_seed(seed, name, repetition, "k-fold"))
-        folds = _deal(y, k, rng)
+        by_class = [rng.permutation(np.flatnonzero(y == c)) for c in np.unique(y)]
+        folds = np.empty(len(y), dtype=np.int64)
+        folds[np.concatenate(by_class)] = np.arange(len(y)) % k
         splits += _splits_of_folds(folds, first_number=repetition * k)
     return splits
-
-
-def _deal(y: NDArray[np.int64], k: int, rng: np.random.Generator) -> Counts:
-    by_class = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
-    folds = np.empty(len(y), dtype=np.int64)
-    folds[np.concatenate(by_class)] = np.arange(len(y)) % k
-    return folds
 
 
 def _splits_of_folds(folds: Counts, *, first_number: int = 0) -> list[Split]:
@@ -330,3 +308,30 @@ def given_folds(dataset: Dataset) -> list[Split]:
             " split"
         )
     return _splits_of_folds(dataset.folds)
+
+
+def stable_seed(*parts: str | int) -> int:
+    """Derive a seed from names and numbers, the same in every process.
+
+    Python's own ``hash`` of a string changes from one process to the next; this one
+    does not. The result fits a signed 32-bit integer, which every library accepts.
+
+    Parameters
+    ----------
+    *parts : str or int
+        What the seed is for, such as ``(0, "iris", 3, "rf")``.
+
+    Returns
+    -------
+    int
+        A number from 0 to 2³¹ - 1.
+
+    Examples
+    --------
+    >>> stable_seed(0, "iris", 3) == stable_seed(0, "iris", 3)
+    True
+    >>> stable_seed(0, "iris", 3) == stable_seed(0, "iris", 4)
+    False
+    """
+    text = json.dumps(parts).encode()
+    return int.from_bytes(hashlib.sha256(text).digest()[:4]) >> 1

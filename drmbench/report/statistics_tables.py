@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
+from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import MODE_TITLES, Scores, TableSource, scores_of
 from drmbench.report.statistics import (
     FriedmanResult,
@@ -21,6 +21,7 @@ from drmbench.report.statistics import (
 )
 from drmbench.report.table import Cell, Column, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed, table_id
+from drmbench.words import OPTIMISTIC
 
 #: Methods that are tested against all others; without them, all that are a DRM.
 REFERENCES = ("drm-rbf", "drm-poly")

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.paper import Agreement, PublishedCell
-from drmbench.protocol.protocol import OPTIMISTIC
 from drmbench.protocol.reproduction import ReproducedCell
 from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE, mean_and_spread_text
 from drmbench.run.results import Results, Summary
+from drmbench.words import OPTIMISTIC
 
 #: Tables on KEEL's folds.
 _ON_FOLDS = ("table8", "table9")

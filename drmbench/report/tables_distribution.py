@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drmbench.paper import PublishedCell
-from drmbench.protocol.protocol import OPTIMISTIC
 from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.statistics import holm
 from drmbench.report.statistics_tables import ALPHA
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed, table_id
 from drmbench.run.results import Summary
+from drmbench.words import OPTIMISTIC
 
 #: Tables on random splits that print deviations, and how many splits they are over.
 _SPLITS_OF_PAPER = {"table3": 5}

@@ -199,7 +199,7 @@ def _search(
     grid: Mapping[str, Sequence[Any]],
 ) -> Search:
     protocol, method = experiment.protocol(ref, mode), ref.method()
-    plan = protocol.selection_for(method)
+    plan = protocol.selection
     # The rows of a mode differ in what is scaled, not in how many scalings are tried.
     scalings = protocol.scalings_tried(ROWS_OF_MODE[mode][0], method)
     shortcut = method.predict_left_out if plan.kind == "loo" else method.predict_grid

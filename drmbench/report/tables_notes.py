@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
+from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import Scores
 from drmbench.report.statistics import complete_part
 from drmbench.run.results import Results
+from drmbench.words import OPTIMISTIC
 
 _MODE_NOTES: dict[ScalingMode, str] = {
     "paper": f"Figures of ours are {OPTIMISTIC}.",

@@ -15,8 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from drmbench.metrics import get_metric, mean_and_spread
-from drmbench.protocol.selection import TIE_TOLERANCE
+from drmbench.metrics import TIE_TOLERANCE, get_metric, mean_and_spread
 from drmbench.report.scores import Row, ScoreCell, Scores, TableSource, scores_of
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE, metric_words, signed

@@ -12,8 +12,7 @@ from drmbench.data.dataset import Dataset
 from drmbench.drm.classifier import DRMClassifier
 from drmbench.methods.base import Labels, Matrix
 from drmbench.protocol.scaling import Scaling, scale_test, scale_train
-from drmbench.protocol.seeds import stable_seed
-from drmbench.protocol.splits import Split, random_splits
+from drmbench.protocol.splits import Split, random_splits, stable_seed
 from drmbench.run.task import Task
 
 Row = dict[str, Any]

@@ -27,7 +27,7 @@ from drmbench.files import replacing
 from drmbench.methods.base import CANDIDATE_FAILURES, Labels
 from drmbench.metrics import METRICS, measure
 from drmbench.protocol.allowance import ROUNDING, HeldOut
-from drmbench.protocol.refit import refit_separate
+from drmbench.protocol.evaluate import refit_separate
 from drmbench.run.execute import informed, load_planned
 from drmbench.run.outputs import csv_text
 from drmbench.run.plan import make_plan
@@ -222,7 +222,7 @@ def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
             again = refit_separate(dataset, method, split, task.protocol, params)
     except CANDIDATE_FAILURES as error:
         return {**head, "status": "skipped", "reason": str(error)}
-    truth, problem = dataset.y[split.test], protocol_metrics.Task.of(dataset.y)
+    truth, problem = dataset.y[split.test], protocol_metrics.ClassRoles.of(dataset.y)
     own = measure(metrics, truth, again.own, problem)
     training = measure(metrics, truth, again.training, problem)
     moved = list(_moved(row, own, truth))

@@ -38,7 +38,7 @@ def dissimilarities(K, y, k, alpha, beta):
 
 
 def left_out_dissimilarities(K, y, alpha, beta):
-    """δ by one refit a sample; ``inf`` for a class that disappears."""
+    """δ by one refit per sample; ``inf`` for a class that disappears."""
     classes = np.unique(y)
     delta = np.full((len(y), len(classes)), np.inf)
     for i in range(len(y)):

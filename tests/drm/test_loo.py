@@ -1,7 +1,8 @@
-"""The fast leave-one-out against one refit a sample."""
+"""The fast leave-one-out against one refit per sample."""
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import drm_oracles as oracle
@@ -10,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drmbench.drm import left_out
+from drmbench.drm import loo
 from drmbench.drm.classifier import DRMClassifier
+from drmbench.drm.decision import nearest_class
 from drmbench.drm.errors import ConditioningWarning, IllConditionedError
-from drmbench.drm.linear_loo import LinearLeaveOneOut, linear_loo_grid
+from drmbench.drm.linear import LinearLeaveOneOut
 from drmbench.drm.loo import (
     linear_loo_dissimilarities,
     loo_dissimilarities,
     loo_predict,
 )
-from drmbench.drm.nearest import nearest_class
 
 many = settings(max_examples=80, deadline=None, derandomize=True)
 
@@ -74,7 +75,7 @@ def test_correction_deletion_and_refits_agree(monkeypatch, safe, counts):
     rng = np.random.default_rng(6)
     X, y = rng.normal(size=(25, 3)), np.repeat([0, 1, 2], counts)
     K = oracle.gram(X, X, "poly", 2)
-    monkeypatch.setattr(left_out, "SAFE", safe)
+    monkeypatch.setattr(loo, "SAFE", safe)
     expected = oracle.left_out_dissimilarities(K, y, 0.7, 0.3)
     oracle.assert_close(loo_dissimilarities(K, y, 0.7, 0.3), expected, 1e-9)
 
@@ -109,12 +110,12 @@ def refitted_labels(K, y, alpha, beta):
 
 
 def test_linear_fallback_to_refits(monkeypatch):
-    from drmbench.drm import linear_loo
+    from drmbench.drm import linear
 
     rng = np.random.default_rng(7)
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
     expected = linear_loo_dissimilarities(X, y, 0.5, 0.5)
-    monkeypatch.setattr(linear_loo, "SAFE", 2.0)
+    monkeypatch.setattr(linear, "SAFE", 2.0)
     oracle.assert_close(linear_loo_dissimilarities(X, y, 0.5, 0.5), expected, 1e-10)
 
 
@@ -123,10 +124,10 @@ def test_linear_grid_shares_sums_and_changes_nothing():
     X, y = rng.normal(size=(50, 4)), np.arange(50) % 3
     weights = [0.01, 0.1, 1.0]
     left_out_once = LinearLeaveOneOut(X, y)
-    for alpha, beta, delta in linear_loo_grid(X, y, weights, weights):
+    for alpha, beta in itertools.product(weights, weights):
+        delta = left_out_once.dissimilarities(alpha, beta)
         expected = oracle.left_out_dissimilarities(X @ X.T, y, alpha, beta)
         oracle.assert_close(delta, expected, 1e-8)
-        left_out_once.dissimilarities(alpha, beta)
     assert len(left_out_once._unit_sums) == 5  # ratios 0.01, 0.1, 1, 10, 100
 
 
@@ -147,7 +148,7 @@ def test_string_labels_and_sample_order():
         (np.eye(3), [0, 1, 1], 1.0, 0.0, "beta must be"),
         (np.eye(3), [0, 1, 1], 1.0, np.nan, "beta must be"),
         (np.eye(3), [0, 1, 1], "1", 1.0, "alpha must be a number"),
-        (np.eye(3), [0, 1], 1.0, 1.0, "one label a row"),
+        (np.eye(3), [0, 1], 1.0, 1.0, "one label per row"),
         (np.ones((3, 2)), [0, 1, 1], 1.0, 1.0, "square"),
         (np.full((3, 3), np.nan), [0, 1, 1], 1.0, 1.0, "NaN or infinity"),
         (np.eye(3), [1, 1, 1], 1.0, 1.0, "one class only"),

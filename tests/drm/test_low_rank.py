@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from drmbench import DRMClassifier
-from drmbench.drm.low_rank import LowRankMap
+from drmbench.drm.kernels import LowRankMap
 
 
 @pytest.fixture

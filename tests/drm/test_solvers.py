@@ -8,20 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drmbench.drm import lean_descent
-from drmbench.drm.closed_form import ClosedForm
-from drmbench.drm.decision import factored_dissimilarities
-from drmbench.drm.iterative import (
+from drmbench.drm import feature_solvers
+from drmbench.drm.decision import dissimilarities_of_vectors
+from drmbench.drm.feature_solvers import APGIterates, MatrixIterates, PPAIterates
+from drmbench.drm.partition import ClassPartition
+from drmbench.drm.solvers import (
     AcceleratedGradient,
     AcceleratedProximal,
+    ClosedForm,
     GradientDescent,
     ProximalPoint,
 )
-from drmbench.drm.linear_iterates import APGIterates, MatrixIterates, PPAIterates
-from drmbench.drm.partition import ClassPartition
-from drmbench.drm.penalties import GroupLasso, Lasso, Ridge
-from drmbench.drm.problem import Problem, StoppingRule
-from drmbench.drm.system import DenseSystem, FactoredSystem, largest_eigenvalue_bound
+from drmbench.drm.system import (
+    BlockProblem,
+    DenseSystem,
+    FactoredSystem,
+    GroupLasso,
+    Lasso,
+    Ridge,
+    StoppingRule,
+    largest_eigenvalue_bound,
+)
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 tight = StoppingRule(tol=1e-12, max_iter=20000)
@@ -33,7 +40,7 @@ def make_problem(seed=0, n=30, p=4, g=3, m=5, alpha=0.5, beta=0.5, penalty=None)
     F = rng.normal(size=(n, p))
     system = DenseSystem(F @ F.T, partition, alpha)
     X = rng.normal(size=(m, p))
-    return Problem(system, F @ X.T, penalty or Ridge(beta)), F, X
+    return BlockProblem(system, F @ X.T, penalty or Ridge(beta)), F, X
 
 
 def ridge_solvers(system, rule):
@@ -71,7 +78,7 @@ def test_a_block_is_the_same_as_one_at_a_time(name):
     block = ridge_solvers(problem.system, rule)[name].solve(problem)
     assert len(set(block.n_iter.tolist())) > 1
     for m in range(6):
-        alone = Problem(problem.system, problem.k[:, [m]], problem.penalty)
+        alone = BlockProblem(problem.system, problem.k[:, [m]], problem.penalty)
         single = ridge_solvers(problem.system, rule)[name].solve(alone)
         assert single.n_iter[0] == block.n_iter[m]
         assert np.allclose(single.W[:, 0], block.W[:, m], rtol=1e-9, atol=1e-12)
@@ -179,7 +186,7 @@ def test_group_lasso_meets_its_optimality_conditions(seed, step):
     partition = base.system.partition
     pull = np.sqrt(partition.class_sums(base.k**2)).ravel()
     beta = 0.8 * pull.max()  # strong enough to switch classes off
-    problem = Problem(base.system, base.k, GroupLasso(beta, partition))
+    problem = BlockProblem(base.system, base.k, GroupLasso(beta, partition))
     c = largest_eigenvalue_bound(problem.system)
     for solver in (AcceleratedProximal(tight, c, step), ProximalPoint(tight, c)):
         w = solver.solve(problem).W[:, 0]
@@ -216,7 +223,7 @@ def test_lasso_without_scatter_is_scikit_learns():
 def test_group_lasso_of_singletons_is_the_lasso():
     lasso, _, _ = make_problem(4, n=8, g=8, p=5, penalty=Lasso(0.4))
     partition = lasso.system.partition
-    group = Problem(lasso.system, lasso.k, GroupLasso(0.4, partition))
+    group = BlockProblem(lasso.system, lasso.k, GroupLasso(0.4, partition))
     c = largest_eigenvalue_bound(lasso.system)
     first, second = (AcceleratedProximal(tight, c).solve(q).W for q in (lasso, group))
     assert np.allclose(first, second, atol=1e-9)
@@ -244,10 +251,10 @@ def test_matrix_iterates_are_the_per_sample_iterations(accelerated, max_iter):
     at_once = MatrixIterates(system, steps, rule)
     delta, n_iter = at_once.dissimilarities(X)
     solver = (AcceleratedGradient if accelerated else ProximalPoint)(rule, c)
-    one_by_one = solver.solve(Problem(system, F @ X.T, Ridge(2.0)))
+    one_by_one = solver.solve(BlockProblem(system, F @ X.T, Ridge(2.0)))
     assert np.array_equal(n_iter, one_by_one.n_iter)
     assert len(set(n_iter.tolist())) > 1
-    expected = factored_dissimilarities(system, one_by_one.W, X)
+    expected = dissimilarities_of_vectors(system.class_vectors(one_by_one.W), X)
     assert np.allclose(delta, expected, rtol=1e-8, atol=1e-12)
 
 
@@ -255,16 +262,16 @@ def test_matrix_iterates_are_the_per_sample_iterations(accelerated, max_iter):
 @pytest.mark.parametrize("max_iter", [6, 400])
 def test_lean_descent_is_descent(monkeypatch, alpha, max_iter):
     """GD without representations: same δ and same iterations of every sample."""
-    monkeypatch.setattr(lean_descent, "ROWS", 7)
-    monkeypatch.setattr(lean_descent, "BATCH", 16)
+    monkeypatch.setattr(feature_solvers, "ROWS", 7)
+    monkeypatch.setattr(feature_solvers, "BATCH", 16)
     problem, F, X = make_problem(m=40, n=60, alpha=alpha, beta=2.0)
     X[::3] *= 1e-3
     system = FactoredSystem(F, problem.system.partition, alpha)
     rule = StoppingRule(1e-6, max_iter)
-    delta, n_iter = lean_descent.LeanDescent(system, 2.0, rule).dissimilarities(X)
-    solution = GradientDescent(rule).solve(Problem(system, F @ X.T, Ridge(2.0)))
+    delta, n_iter = feature_solvers.LeanDescent(system, 2.0, rule).dissimilarities(X)
+    solution = GradientDescent(rule).solve(BlockProblem(system, F @ X.T, Ridge(2.0)))
     assert np.array_equal(n_iter, solution.n_iter)
     if max_iter == 400:
         assert len(set(n_iter.tolist())) > 1
-    expected = factored_dissimilarities(system, solution.W, X)
+    expected = dissimilarities_of_vectors(system.class_vectors(solution.W), X)
     assert np.allclose(delta, expected, rtol=1e-8, atol=1e-12)

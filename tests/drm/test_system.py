@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
-from drmbench.drm.decision import dissimilarities, factored_dissimilarities
+from drmbench.drm.decision import dissimilarities, dissimilarities_of_vectors
 from drmbench.drm.partition import ClassPartition
 from drmbench.drm.system import (
     DenseSystem,
@@ -86,7 +86,9 @@ def test_decision_rule_by_definition(problem):
         for m in range(2)
     ]
     assert np.allclose(dissimilarities(dense, W, k), expected)
-    assert np.allclose(factored_dissimilarities(factored, W, X), expected)
+    assert np.allclose(
+        dissimilarities_of_vectors(factored.class_vectors(W), X), expected
+    )
 
 
 def test_partition_round_trip():

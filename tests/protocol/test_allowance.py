@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from drmbench.metrics import METRICS, Task
+from drmbench.metrics import METRICS, ClassRoles
 from drmbench.protocol.allowance import HeldOut
 from drmbench.protocol.splits import random_splits
 
@@ -23,16 +23,16 @@ def test_one_sample_never_moves_a_figure_by_more_than_is_allowed(
     entry = {"classes": len(sizes), "class_counts": counts}
     part = HeldOut.of(entry, len(truth), stratified=True)
     assert part.smallest == min(sizes)
-    task = Task(tuple(range(len(sizes))), 0 if len(sizes) == 2 else None)
+    roles = ClassRoles(tuple(range(len(sizes))), 0 if len(sizes) == 2 else None)
     figure = METRICS[metric].function
     rng = np.random.default_rng(0)
     for _ in range(60):
         labels = rng.integers(0, len(sizes), len(truth))
-        was = figure(truth, labels, task)
-        for place, label in itertools.product(range(len(truth)), task.classes):
+        was = figure(truth, labels, roles)
+        for place, label in itertools.product(range(len(truth)), roles.classes):
             changed = labels.copy()
             changed[place] = label
-            now = figure(truth, changed, task)
+            now = figure(truth, changed, roles)
             assert abs(now - was) <= part.one_sample(metric, was, now) + 1e-12
 
 

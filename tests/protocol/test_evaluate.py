@@ -14,11 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from drmbench.metrics import gmean_score
-from drmbench.protocol.evaluate import better_on_test, evaluate
+from drmbench.protocol.evaluate import better_on_test, evaluate, train
 from drmbench.protocol.protocol import Protocol, paper_protocol
 from drmbench.protocol.selection import SelectionPlan
 from drmbench.protocol.splits import Split, random_splits
-from drmbench.protocol.training import train
 
 
 def unequal_units(seed=0):
@@ -314,11 +313,8 @@ def test_notes_tell_of_substitutes_failures_adaptations_and_warnings():
     method = make_method(
         lambda params, seed: Talkative(**params), {"fails": ("singular", "")}
     )
-    protocol = Protocol(
-        QUICK,
-        scaling="none",
-        overrides={"fake": SelectionPlan("kfold", k=3, note="10-fold, not LOO")},
-    )
+    plan = SelectionPlan("kfold", k=3, note="10-fold, not LOO")
+    protocol = Protocol(plan, scaling="none")
     (outcome,) = evaluate(dataset, method, first_split(dataset), protocol)
     assert outcome.notes == (
         "10-fold, not LOO",
@@ -326,13 +322,6 @@ def test_notes_tell_of_substitutes_failures_adaptations_and_warnings():
         "k lowered to 2",
         "RuntimeWarning: rounding may decide",
     )
-
-
-def test_overrides_are_for_their_method_only():
-    plan = SelectionPlan("kfold")
-    protocol = Protocol(overrides={"svm": plan})
-    assert protocol.selection_for(neighbours(name="svm")) is plan
-    assert protocol.selection_for(neighbours(name="knn")) is protocol.selection
 
 
 def test_the_better_on_test_is_the_one_with_the_better_mean():

@@ -15,7 +15,7 @@ from drmbench.paper import (
     find_cell,
     published_cells,
 )
-from drmbench.protocol.labels import smallest_class_first
+from drmbench.protocol.protocol import smallest_class_first
 
 CELL = PublishedCell("haberman", "DRM(P)", 0.6129, 0.0618, bold=False)
 

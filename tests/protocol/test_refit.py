@@ -9,9 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from drmbench.methods.base import MethodFailedError
 from drmbench.methods.registry import get_method
-from drmbench.protocol.evaluate import evaluate
+from drmbench.protocol.evaluate import evaluate, refit_separate
 from drmbench.protocol.protocol import Protocol
-from drmbench.protocol.refit import refit_separate
 from drmbench.protocol.scaling import scale_test, scale_test_by_training
 from drmbench.protocol.selection import SelectionPlan
 from drmbench.protocol.splits import Split, random_splits

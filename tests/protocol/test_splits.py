@@ -186,7 +186,7 @@ def test_kfold_deals_every_row_once_and_evenly(sizes, data):
     assert np.ptp(counts.sum(axis=1)) <= 1
 
 
-def test_repeated_kfold_is_numbered_through_and_dealt_anew():
+def test_repeated_kfold_is_numbered_through_and_dealt_again():
     y = labels_of([12, 13])
     splits = kfold_splits(y, 5, repeats=2)
     assert [split.number for split in splits] == list(range(10))

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drmbench.drm.decision import dissimilarities
-from drmbench.drm.nearest import nearest_class
+from drmbench.drm.decision import dissimilarities, nearest_class
 from drmbench.drm.partition import ClassPartition
 from drmbench.drm.system import DenseSystem
 
