@@ -110,7 +110,7 @@ def _print_ranking(results: Results) -> None:
         figure = cell.reason if math.isnan(cell.mean) else f"{cell.mean:.4f}"
         spread = "" if math.isnan(cell.spread) else f"±{cell.spread:.4f}"
         done = "" if cell.done == cell.expected else f"{cell.done}/{cell.expected}"
-        time = duration(seconds_of(results, cell.method))
+        time = duration(seconds_of(results, cell.dataset, cell.method))
         rows.append([str(place), cell.method, figure, spread, done, time])
     headings = ["", "method", results.metric, "sd", "splits", "time"]
     if all(not row[4] for row in rows):
