@@ -20,16 +20,8 @@ SELECTION_ROWS = 500
 IMBALANCED = 3.0
 
 _SMALL = (
-    "drm-rbf",
-    "drm-poly",
-    "drm-linear",
-    "svm-rbf",
-    "svm-linear",
-    "knn-euclidean",
-    "knn-cosine",
-    "rf",
-    "c45-plain",
-    "nb",
+    *("drm-rbf", "drm-poly", "drm-linear", "svm-rbf", "svm-linear"),
+    *("knn-euclidean", "knn-cosine", "rf", "c45-plain", "nb"),
 )
 _LARGE = ("drm-exact", "l2-svm", "rf", "nb")
 #: Families in which leave-one-out costs about as much as one fit.

@@ -104,8 +104,9 @@ class DaskPool:
         try:
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)
             versions = set(client.run(remote_version).values())
-            problem = f"workers have drmbench {', '.join(sorted(versions))}, this is"
-            problem = "" if versions == {__version__} else f"{problem} {__version__}"
+            there = ", ".join(sorted(versions))
+            problem = f"workers have drmbench {there}, this is {__version__}"
+            problem = "" if versions == {__version__} else problem
         except TimeoutError:
             problem = (
                 "the scheduler has no workers; start some with `dask worker ADDRESS`"
@@ -150,8 +151,17 @@ class DaskPool:
             )
         except TimeoutError:
             return []
-        done = [future for future in self._futures if future.done()]
-        return [(self._futures.pop(future), _answer_of(future)) for future in done]
+        ended = []
+        for future in [future for future in self._futures if future.done()]:
+            if future.status == "finished":
+                answer = Answer(**future.result())
+            elif future.status == "cancelled":
+                text = "the dask scheduler has gone; what was finished is safe"
+                raise DrmbenchError(text)
+            else:
+                answer = Answer("failed", reason=f"dask: {future.exception()}")
+            ended.append((self._futures.pop(future), answer))
+        return ended
 
     def close(self) -> None:
         """Cancel what runs and leave the cluster."""
@@ -160,11 +170,3 @@ class DaskPool:
         self.client.close()
         if self.cluster is not None:
             self.cluster.close()
-
-
-def _answer_of(future: Any) -> Answer:
-    if future.status == "finished":
-        return Answer(**future.result())
-    if future.status == "cancelled":
-        raise DrmbenchError("the dask scheduler has gone; what was finished is safe")
-    return Answer("failed", reason=f"dask: {future.exception()}")

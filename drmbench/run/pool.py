@@ -8,7 +8,7 @@ from typing import Protocol
 
 from drmbench.run.store import Record, Store
 from drmbench.run.task import Task
-from drmbench.run.worker import Answer, Worker
+from drmbench.run.worker import Answer, Worker, default_memory
 
 
 @dataclass(eq=False)
@@ -65,6 +65,25 @@ class Pool(Protocol):
     def close(self) -> None:
         """End everything at once."""
         ...
+
+
+def make_pool(jobs: int, memory: int, scheduler: str = "") -> Pool:
+    """Return a pool on this machine, or on a dask cluster.
+
+    Parameters
+    ----------
+    jobs : int
+        Cells side by side.
+    memory : int
+        Bytes for all of them together; 0 is a share of the machine's.
+    scheduler : str
+        Address of a dask scheduler, ``local``, or empty.
+    """
+    if scheduler:
+        from drmbench.run.distributed import DaskPool
+
+        return DaskPool.connect(scheduler, jobs, memory)
+    return LocalPool(jobs, memory or default_memory())
 
 
 @dataclass

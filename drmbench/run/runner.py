@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from drmbench.errors import DataUnavailableError
 from drmbench.run.execute import failed_rows
 from drmbench.run.manifest import make_manifest, write_manifest
 from drmbench.run.plan import Plan, PlannedDataset, make_plan, matcher
-from drmbench.run.pool import Job, LocalPool, Pool
+from drmbench.run.pool import Job, Pool, make_pool
 from drmbench.run.progress import History, PlainProgress, RichProgress, describe
 from drmbench.run.results import MANIFEST_FILE
 from drmbench.run.store import (
@@ -31,7 +31,7 @@ from drmbench.run.store import (
     write_rows,
 )
 from drmbench.run.task import SCHEMA_VERSION, Task
-from drmbench.run.worker import Answer, default_memory
+from drmbench.run.worker import Answer
 
 #: Seconds between two looks at which cells have ended.
 _TICK = 0.25
@@ -285,20 +285,16 @@ class Run:
                 write_rows(experiment.plan, store)
                 write_manifest(store.folder / MANIFEST_FILE, manifest)
             try:
-                outcome = _Dispatcher(self.experiments, progress).run(self._make_pool)
+                outcome = RunOutcome()
+                if self.new:
+                    pool = make_pool(options.jobs, options.memory, options.scheduler)
+                    with closing(pool):
+                        outcome = _Dispatcher(self.experiments, pool, progress).run()
             finally:
                 for experiment in self.experiments:
                     write_parquet(write_rows(experiment.plan, experiment.store))
         outcome.seconds = time.monotonic() - started
         return outcome
-
-    def _make_pool(self) -> Pool:
-        options = self.options
-        if options.scheduler:
-            from drmbench.run.distributed import DaskPool
-
-            return DaskPool.connect(options.scheduler, options.jobs, options.memory)
-        return LocalPool(options.jobs, options.memory or default_memory())
 
 
 def _known_datasets(folder: Path) -> Mapping[str, Mapping[str, Any]]:
@@ -331,9 +327,12 @@ class _Dispatcher:
     """Sends cells to a pool and stores their records, until nothing is left to do."""
 
     def __init__(
-        self, experiments: Sequence[ExperimentRun], progress: PlainProgress
+        self,
+        experiments: Sequence[ExperimentRun],
+        pool: Pool,
+        progress: PlainProgress,
     ) -> None:
-        self._experiments, self._progress = experiments, progress
+        self._experiments, self._pool, self._progress = experiments, pool, progress
         self._queue = deque(
             Job(
                 task,
@@ -351,32 +350,27 @@ class _Dispatcher:
         self._interrupts = 0
         self._written = time.monotonic()
 
-    def run(self, make_pool: Callable[[], Pool]) -> RunOutcome:
+    def run(self) -> RunOutcome:
         """Run everything; Ctrl-C lets running cells end, a second one ends them."""
-        outcome = self._outcome
-        if not self._queue:
-            return outcome
-        pool = make_pool()
-        try:
-            with self._counting_interrupts(pool):
-                while pool.running or self._queue or self._elsewhere:
-                    if self._interrupts > (1 if pool.running else 0):
-                        break
-                    self._submit_cells(pool)
-                    self._store_answers(pool)
-            outcome.left = len(pool.running) + len(self._queue) + len(self._elsewhere)
-        finally:
-            pool.close()
-        outcome.interrupted = self._interrupts > 0
-        return outcome
+        with self._counting_interrupts():
+            while left := [*self._pool.running, *self._queue, *self._elsewhere]:
+                if self._interrupts > (1 if self._pool.running else 0):
+                    break
+                self._submit_cells()
+                self._store_answers()
+        self._outcome.left = len(left)
+        self._outcome.interrupted = self._interrupts > 0
+        return self._outcome
 
-    def _submit_cells(self, pool: Pool) -> None:
+    def _submit_cells(self) -> None:
         if not self._queue and self._elsewhere:
             # All that is left is being run by another process: look again, since it
             # finishes them or dies.
             self._queue.extend(self._elsewhere)
             self._elsewhere.clear()
-        while self._queue and not self._interrupts and pool.has_room(self._queue[0]):
+        while self._queue and not self._interrupts:
+            if not self._pool.has_room(self._queue[0]):
+                return
             job = self._queue.popleft()
             task, store = job.task, job.store
             if not store.claim(task.key):
@@ -390,15 +384,15 @@ class _Dispatcher:
                 self._progress.finished(task, found)
                 continue
             self._progress.started(task)
-            pool.submit(job)
+            self._pool.submit(job)
 
-    def _store_answers(self, pool: Pool) -> None:
-        if not pool.running:
+    def _store_answers(self) -> None:
+        if not self._pool.running:
             if self._elsewhere:
                 time.sleep(_TICK)
             return
         full: DiskFullError | None = None
-        for job, answer in pool.wait(_TICK):
+        for job, answer in self._pool.wait(_TICK):
             try:
                 self._store_answer(job, answer)
             except DiskFullError as error:  # first store what else has ended
@@ -428,18 +422,19 @@ class _Dispatcher:
         self._progress.finished(job.task, record)
 
     @contextmanager
-    def _counting_interrupts(self, pool: Pool) -> Iterator[None]:
+    def _counting_interrupts(self) -> Iterator[None]:
         def count(number: int, frame: Any) -> None:
             self._interrupts += 1
             if self._interrupts == 1:
+                running = len(self._pool.running)
                 self._progress.say(
-                    f"interrupted: waiting for {len(pool.running)} running cells;"
+                    f"interrupted: waiting for {running} running cells;"
                     " Ctrl-C again ends them"
                 )
 
         try:
             before = signal.signal(signal.SIGINT, count)
-        except ValueError:  # not in the main thread: whoever is there handles signals
+        except ValueError:  # not in the main thread, which handles signals
             yield
             return
         try:
