@@ -122,9 +122,9 @@ def run_command(
     if strict:
         experiments = [dataclasses.replace(e, substitutes=False) for e in experiments]
     if dry_run:
-        _print_plan(Run(experiments, options, dry=True, say=_say))
+        _print_plan(Run(experiments, options, dry=True))
         return
-    run = Run(experiments, options, say=_say)
+    run = Run(experiments, options)
     run.refuse_if_strict()
     _announce(run)
     outcome = run.start()

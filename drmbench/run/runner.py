@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -158,8 +158,6 @@ class Run:
         Filters and limits.
     dry : bool
         Whether nothing may be fetched or written.
-    say : callable
-        Is told about damaged results.
 
     Attributes
     ----------
@@ -182,7 +180,6 @@ class Run:
         options: RunOptions,
         *,
         dry: bool = False,
-        say: Callable[[str], None] = lambda text: None,
     ) -> None:
         names = list(dict.fromkeys(d.name for e in experiments for d in e.datasets))
         labels = list(dict.fromkeys(m.label for e in experiments for m in e.methods))
@@ -195,8 +192,6 @@ class Run:
         self.experiments: list[ExperimentRun] = []
         for experiment in experiments:
             store = Store(options.out / experiment.name)
-            if store.rejected:
-                say(f"{store.journal}: {store.rejected} damaged line(s) set aside")
             known = _known_datasets(store.folder)
             plan = make_plan(
                 experiment, wanted=self._wanted, known=known, fetch=not dry
@@ -215,22 +210,19 @@ class Run:
     ) -> ExperimentRun:
         """Decide which stored cells are kept and which cells are run."""
         options = self.options
-        kept: list[Record] = []
-        replaced: dict[str, Record] = {}
-        for task in cells:
-            if (record := store.records.get(task.key)) is None:
-                continue
+        stored = [task for task in cells if task.key in store.records]
+        replaced = {}
+        for task in stored:
+            record = store.records[task.key]
             retried = options.retry_failed and record["status"] != "ok"
             if retried or (options.force and self._forced(task.method.label)):
                 replaced[task.key] = record
-            else:
-                kept.append(record)
+        kept = [store.records[t.key] for t in stored if t.key not in replaced]
         new = {
             task.key: task
             for task in cells
             if task.key not in store.records or task.key in replaced
         }
-        kept = [record for record in kept if record["key"] not in replaced]
         return ExperimentRun(
             plan,
             store,
