@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
+
+if TYPE_CHECKING:
+    from drmbench.run.results import Results
 
 EPILOGUE = examples(
     "drmbench compare mine.csv --target label",
@@ -61,7 +64,7 @@ def compare_command(
     from drmbench.metrics import get_metric
     from drmbench.run.compare import comparison_config, sensible_methods, slug
     from drmbench.run.results import read_results
-    from drmbench.run.session import Options, default_jobs, open_session
+    from drmbench.run.runner import Run, RunOptions, default_jobs
 
     get_metric(metric, scalar=True)
     dataset = load_user_file(data, target=target)
@@ -86,30 +89,28 @@ def compare_command(
     )
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    options = Options(out=out, jobs=jobs or default_jobs(), bar=not no_progress)
-    session = open_session(load_experiments([path]), options)
-    tally = session.run()
-    results = read_results(session.outlooks[0].work.folder)
-    _print_ranking(results)
-    typer.echo(f"\nresults: {session.outlooks[0].work.folder}\nconfig:  {path}")
-    if tally.interrupted:
+    options = RunOptions(out=out, jobs=jobs or default_jobs(), bar=not no_progress)
+    run = Run(load_experiments([path]), options)
+    outcome = run.start()
+    folder = run.experiments[0].store.folder
+    _print_ranking(read_results(folder))
+    typer.echo(f"\nresults: {folder}\nconfig:  {path}")
+    if outcome.interrupted:
         raise typer.Exit(130)
 
 
-def _print_ranking(results: object) -> None:
+def _print_ranking(results: Results) -> None:
     import math
 
     from drmbench.run.compare import ranking, seconds_of, verdict
     from drmbench.run.progress import duration
-    from drmbench.run.results import Results
 
-    assert isinstance(results, Results)
     rows = []
     for place, cell in enumerate(ranking(results), 1):
         figure = cell.reason if math.isnan(cell.mean) else f"{cell.mean:.4f}"
         spread = "" if math.isnan(cell.spread) else f"±{cell.spread:.4f}"
         done = "" if cell.done == cell.expected else f"{cell.done}/{cell.expected}"
-        time = duration(seconds_of(results, cell.method))
+        time = duration(seconds_of(results, cell.dataset, cell.method))
         rows.append([str(place), cell.method, figure, spread, done, time])
     headings = ["", "method", results.metric, "sd", "splits", "time"]
     if all(not row[4] for row in rows):

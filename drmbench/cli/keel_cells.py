@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table
-from drmbench.errors import InputError
+from drmbench.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
+    from drmbench.config.model import Experiment
     from drmbench.data.entries import DatasetEntry
     from drmbench.methods.base import Method
     from drmbench.paper import PublishedCell
-    from drmbench.protocol.reproduction import ReproducedCell
+    from drmbench.run.results import Results
 
 EPILOGUE = examples(
     "drmbench keel-cells --method nb --method knn-euclidean --method knn-cosine",
     "drmbench keel-cells --dataset glass6 --method drm-poly",
-    "drmbench keel-cells --jobs 4",
+    "drmbench keel-cells --jobs 4 --out results/runs",
 )
 
+_EITHER = "exact with either scaling"
 _LINE = "{:<22}{:<22}{:>17}{:>17}  {:<10}{:<14}{:>9}"
 
 
@@ -39,6 +42,10 @@ def keel_cells(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, help="Cells computed at once.")
     ] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder that keeps the results, to go on later."),
+    ] = None,
 ) -> None:
     """Compute the paper's G-mean cells by its own protocol, beside its figures.
 
@@ -49,7 +56,7 @@ def keel_cells(
     exactly. By default all 15 sets and all methods of the table; the kernel methods
     take hours.
     """
-    from drmbench.paper import published_cells
+    from drmbench.paper import Agreement, find_cell, published_cells
     from drmbench.words import OPTIMISTIC
 
     published = [
@@ -58,14 +65,26 @@ def keel_cells(
         for cell in published_cells(table)
     ]
     entries, methods = _chosen_sets(dataset), _chosen_methods(method, published)
+    results = _run(_experiment(entries, methods), jobs, out)
     heading = ("data set", "method", "paper", "ours", "scaling", "agreement", "seconds")
     typer.echo(_LINE.format(*heading))
-    pairs = []
-    for ours, theirs in _computed(entries, methods, published, jobs):
-        pairs.append((ours, theirs))
-        typer.echo(_as_line(ours, theirs))
-    _print_counts(pairs)
+    counts = {method.name: Counter[str]() for method in methods}
+    for chosen in methods:
+        for entry in entries:
+            names = entry.paper.names if entry.paper else ()
+            theirs = find_cell(published, names, chosen.column)
+            line, classes = _compared(results, entry.name, chosen.name, theirs)
+            counts[chosen.name].update(classes)
+            typer.echo(line)
+    kinds = [*map(str, Agreement), _EITHER]
+    typer.echo()
+    print_table(
+        [("method", LEFT), *((kind, RIGHT) for kind in kinds)],
+        [[name, *(str(found[k]) for k in kinds)] for name, found in counts.items()],
+    )
     typer.echo(f"All of ours are {OPTIMISTIC}.")
+    if results.rows["status"].isin(["failed", "timeout"]).any():
+        raise typer.Exit(1)
 
 
 def _chosen_sets(names: list[str] | None) -> list[DatasetEntry]:
@@ -95,77 +114,86 @@ def _chosen_methods(
     return [method for method in list_methods() if method.column in columns]
 
 
-def _computed(
-    entries: list[DatasetEntry],
-    methods: list[Method],
-    published: list[PublishedCell],
-    jobs: int,
-) -> Iterator[tuple[ReproducedCell, PublishedCell | None]]:
-    from joblib import Parallel, delayed
+def _experiment(
+    entries: Iterable[DatasetEntry], methods: Iterable[Method]
+) -> Experiment:
+    """Return the paper's own protocol on KEEL's folds, without any deviation."""
+    from drmbench.config.model import DatasetRef, Experiment, MethodRef, SplitSpec
+    from drmbench.protocol.selection import SelectionPlan
 
-    from drmbench.paper import find_cell
+    return Experiment(
+        name="keel-cells",
+        title="The paper's G-means on KEEL's folds, by its own protocol",
+        datasets=tuple(DatasetRef(name=entry.name) for entry in entries),
+        methods=tuple(MethodRef(name=m.name, label=m.name) for m in methods),
+        split=SplitSpec(kind="folds"),
+        selection=SelectionPlan(kind="loo", metric="gmean"),
+        scaling=("paper",),
+        # Those of configs/imbalanced.yaml, so that equal cells are taken from there.
+        metrics=("gmean", "accuracy", "balanced_accuracy"),
+    )
 
-    wanted = [(entry, method) for method in methods for entry in entries]
-    run = Parallel(n_jobs=jobs, return_as="generator")
-    cells = run(delayed(_compute)(entry.name, method.name) for entry, method in wanted)
-    for (entry, method), ours in zip(wanted, cells, strict=True):
-        names = entry.paper.names if entry.paper else ()
-        yield ours, find_cell(published, names, method.column)
+
+def _run(experiment: Experiment, jobs: int, out: Path | None) -> Results:
+    """Run an experiment in a folder, or in a temporary one, and read its results."""
+    from tempfile import TemporaryDirectory
+
+    from drmbench.run.results import read_results
+    from drmbench.run.runner import Run, RunOptions
+
+    if out is None:
+        with TemporaryDirectory() as folder:
+            return _run(experiment, jobs, Path(folder))
+    run = Run([experiment], RunOptions(out=out, jobs=jobs, retry_failed=True))
+    for planned in run.missing():
+        raise DataUnavailableError(planned.missing)
+    if run.start().interrupted:
+        raise typer.Exit(130)
+    return read_results(out / experiment.name)
 
 
-def _compute(dataset: str, method: str) -> ReproducedCell:
-    from threadpoolctl import threadpool_limits
+def _compared(
+    results: Results, dataset: str, method: str, theirs: PublishedCell | None
+) -> tuple[str, list[str]]:
+    """Return a cell's line, and what it counts as."""
+    from drmbench.metrics import get_metric, mean_and_spread
+    from drmbench.paper import Agreement
+    from drmbench.run.compare import seconds_of
 
-    from drmbench.data import load
-    from drmbench.methods.registry import get_method
-    from drmbench.protocol.reproduction import reproduce_cell
-
-    with threadpool_limits(1):
-        return reproduce_cell(load(dataset), get_method(method))
+    ours = results.summary(dataset, method)
+    rows: dict[str, list[dict[str, Any]]] = {
+        scaling: list(results.split_rows(dataset, method, "paper", scaling))
+        for scaling in ("none", "separate")
+    }
+    worst = get_metric("gmean").worst
+    figures = {
+        scaling: mean_and_spread(
+            [row["gmean"] if row["status"] == "ok" else worst for row in found]
+        )
+        for scaling, found in rows.items()
+    }
+    kind, exact = Agreement.UNPUBLISHED, None
+    if theirs is not None:
+        kind = theirs.agreement(ours.mean, ours.spread)
+        exact = theirs.exact_scaling(figures)
+    line = _LINE.format(
+        dataset,
+        method,
+        _figure(theirs.mean, theirs.spread) if theirs else "-",
+        _figure(ours.mean, ours.spread),
+        ours.scaling,
+        kind,
+        f"{seconds_of(results, dataset, method):.1f}",
+    )
+    failed = [row for row in rows[ours.scaling] if row["status"] != "ok"]
+    if failed:
+        line += f"  ({len(failed)} folds failed: {failed[0]['reason']})"
+    if exact is not None and exact != ours.scaling:
+        line += f"  (with scaling {exact} exactly as published)"
+    return line, [str(kind), *([_EITHER] if exact else [])]
 
 
 def _figure(mean: float | None, spread: float | None) -> str:
     if mean is None or spread is None or math.isnan(mean):
         return "-"
     return f"{mean:.4f} ± {spread:.4f}"
-
-
-def _as_line(ours: ReproducedCell, theirs: PublishedCell | None) -> str:
-    published = _figure(theirs.mean, theirs.spread) if theirs else "-"
-    line = _LINE.format(
-        ours.dataset,
-        ours.method,
-        published,
-        _figure(ours.mean, ours.spread),
-        ours.scaling,
-        ours.agreement(theirs),
-        f"{ours.seconds:.1f}",
-    )
-    return line + _remarks(ours, theirs)
-
-
-def _remarks(ours: ReproducedCell, theirs: PublishedCell | None) -> str:
-    remarks = f"  ({ours.failed} folds failed: {ours.reason})" if ours.failed else ""
-    exact = ours.exact_with(theirs)
-    if exact is not None and exact != ours.scaling:
-        remarks += f"  (with scaling {exact} exactly as published)"
-    return remarks
-
-
-def _print_counts(
-    pairs: list[tuple[ReproducedCell, PublishedCell | None]],
-) -> None:
-    from drmbench.paper import Agreement
-    from drmbench.protocol.reproduction import count_agreements
-
-    columns = [("method", LEFT), *((str(kind), RIGHT) for kind in Agreement)]
-    columns.append(("exact with either scaling", RIGHT))
-    either = Counter(ours.method for ours, theirs in pairs if ours.exact_with(theirs))
-    typer.echo()
-    print_table(
-        columns,
-        [
-            [method, *(str(counts[kind]) for kind in Agreement), str(either[method])]
-            for method, counts in count_agreements(pairs).items()
-        ],
-    )

@@ -12,9 +12,7 @@ from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.config.model import Experiment
-    from drmbench.run.runner import Tally
-    from drmbench.run.session import Options, Session
+    from drmbench.run.runner import Run, RunOutcome
 
 EPILOGUE = examples(
     "drmbench run configs/quick.yaml",
@@ -102,9 +100,9 @@ def run_command(
     import dataclasses
 
     from drmbench.config import load_experiments
-    from drmbench.run.session import Options, default_jobs
+    from drmbench.run.runner import Run, RunOptions, default_jobs
 
-    options = Options(
+    options = RunOptions(
         out=out,
         datasets=tuple(dataset or ()),
         methods=tuple(method or ()),
@@ -124,25 +122,15 @@ def run_command(
     if strict:
         experiments = [dataclasses.replace(e, substitutes=False) for e in experiments]
     if dry_run:
-        _print_plan(experiments, options)
+        _print_plan(Run(experiments, options, dry=True))
         return
-    session, tally = run_experiments(experiments, options)
-    _finish(session, tally, allow_missing=allow_missing)
-
-
-def run_experiments(
-    experiments: Sequence[Experiment], options: Options
-) -> tuple[Session, Tally]:
-    """Plan, warn, run, and print the tables."""
-    from drmbench.run.session import open_session
-
-    session = open_session(experiments, options, say=_say)
-    session.refuse_if_strict()
-    _announce(session)
-    tally = session.run()
-    for outlook in session.outlooks:
-        print_results(outlook.work.folder)
-    return session, tally
+    run = Run(experiments, options)
+    run.refuse_if_strict()
+    _announce(run)
+    outcome = run.start()
+    for experiment in run.experiments:
+        print_results(experiment.store.folder)
+    _finish(run, outcome, allow_missing=allow_missing)
 
 
 def _say(text: str) -> None:
@@ -175,82 +163,74 @@ def _bytes(text: str | None) -> int:
     return value
 
 
-def _print_plan(experiments: Sequence[Experiment], options: Options) -> None:
+def _print_plan(run: Run) -> None:
+    """Print what a run would do, one row per data set, and the totals."""
     from drmbench.run.progress import duration
-    from drmbench.run.session import open_session
 
-    session = open_session(experiments, options, dry=True, say=_say)
+    jobs, unfetched, blocked = run.options.jobs, 0, 0
     rows = []
-    for outlook in session.outlooks:
-        for planned in outlook.plan.datasets:
-            tasks = [t for t in outlook.new if t.dataset.name == planned.ref.name]
-            wanted = [
-                t for t in outlook.work.wanted if t.dataset.name == planned.ref.name
-            ]
+    for experiment in run.experiments:
+        plan = experiment.plan
+        for planned in plan.datasets:
+            name = planned.ref.name
+            new = [task for task in experiment.new if task.dataset.name == name]
+            wanted = sum(task.dataset.name == name for task in experiment.cells)
             if not (wanted or planned.missing or planned.unfetched):
                 continue
-            each = planned.splits * len(outlook.plan.experiment.methods)
-            each *= len(outlook.plan.experiment.scaling)
-            seconds = session.history.total(tasks)
+            expected, seconds = plan.expected_of(planned), run.history.total(new)
+            unfetched += expected if planned.unfetched else 0
+            blocked += expected if planned.missing else 0
             state = "blocked" if planned.missing else ""
             state = "to be fetched" if planned.unfetched else state
             state = f"† {planned.substitute}" if planned.substitute else state
             rows.append(
                 [
-                    outlook.plan.experiment.name,
-                    planned.ref.name,
-                    str(len(wanted) - len(tasks)),
-                    str(len(tasks) if wanted else each if planned.unfetched else 0),
-                    str(each if planned.missing else 0),
-                    duration(seconds / options.jobs) if seconds else "",
+                    plan.experiment.name,
+                    name,
+                    str(wanted - len(new)),
+                    str(len(new) if wanted else expected if planned.unfetched else 0),
+                    str(expected if planned.missing else 0),
+                    duration(seconds / jobs) if seconds else "",
                     state,
                 ]
             )
     sides = [LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT, LEFT]
     names = ["experiment", "data set", "cached", "new", "blocked", "estimated", ""]
     print_table(list(zip(names, sides, strict=True)), rows)
-    _print_totals(session, options)
-
-
-def _print_totals(session: Session, options: Options) -> None:
-    from drmbench.run.progress import duration
-
-    cached = sum(outlook.cached for outlook in session.outlooks)
-    blocked = sum(outlook.blocked for outlook in session.outlooks)
-    unfetched = sum(outlook.unfetched for outlook in session.outlooks)
-    seconds = session.history.total(session.new)
-    if not session.new:
+    seconds = run.history.total(run.new)
+    if not run.new:
         time = "nothing to run"
     elif seconds is None:
         time = "time unknown: no cell like these was run yet"
     else:
-        time = f"about {duration(seconds / options.jobs)} with {options.jobs} jobs"
+        time = f"about {duration(seconds / jobs)} with {jobs} jobs"
+    cached = sum(experiment.cached for experiment in run.experiments)
     typer.echo(
-        f"{cached} cells cached, {len(session.new) + unfetched} new, {blocked}"
+        f"{cached} cells cached, {len(run.new) + unfetched} new, {blocked}"
         f" blocked by missing data; {time}."
     )
-    _explain_data(session)
+    _explain_data(run)
 
 
-def _announce(session: Session) -> None:
-    """Say before anything runs what will be run, and what cannot be had."""
-    cached = sum(outlook.cached for outlook in session.outlooks)
-    unwell = sum(len(outlook.unwell) for outlook in session.outlooks)
+def _announce(run: Run) -> None:
+    """Say before anything runs what will be run, and which data is missing."""
+    cached = sum(experiment.cached for experiment in run.experiments)
+    failed = sum(len(experiment.failed) for experiment in run.experiments)
     kept = f"{cached} cells are there already"
-    if unwell:
-        kept += f", {unwell} without a result (--retry-failed runs them again)"
-    if session.adopted:
-        kept += f"; {session.adopted} came from other experiments"
-    _say(f"{kept}; {len(session.new)} to run with {session.options.jobs} jobs.")
-    _explain_data(session)
+    if failed:
+        kept += f", {failed} without a result (--retry-failed runs them again)"
+    if run.adopted:
+        kept += f"; {run.adopted} came from other experiments"
+    _say(f"{kept}; {len(run.new)} to run with {run.options.jobs} jobs.")
+    _explain_data(run)
 
 
-def _explain_data(session: Session) -> None:
-    for planned in session.missing():
+def _explain_data(run: Run) -> None:
+    for planned in run.missing():
         reason = planned.missing.replace("\n", "\n    ")
         _say(f"missing: {planned.ref.name}: {reason}")
         _say(f"    get it with: {planned.facts['get']}")
-    for planned in session.substituted():
+    for planned in run.substituted():
         _say(
             f"warning: † {planned.substitute} stands in for {planned.ref.name}:"
             f" {planned.facts['note']}"
@@ -278,38 +258,37 @@ def print_results(folder: Path) -> None:
             typer.echo(remark)
 
 
-def _list_unwell(records: Sequence[dict[str, Any]]) -> None:
-    """Say which cells have no result and why, splits of a kind in one line."""
-    splits: dict[str, list[str]] = {}
-    for record in records:
-        place = f"{record['dataset']}, {record['method']}, {record['mode']}"
-        text = f"{record['status']}: {place}, split {{}}: {record['reason']}"
-        splits.setdefault(text, []).append(str(record["split"]))
-    for text, numbers in list(splits.items())[:MOST_REASONS]:
-        before, _, after = text.partition("{}")
-        _say(f"{before}{', '.join(numbers)}{after}")
-    if len(splits) > MOST_REASONS:
-        _say(f"… and {len(splits) - MOST_REASONS} more; the rows have all reasons")
-
-
-def _finish(session: Session, tally: Tally, *, allow_missing: bool) -> None:
+def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
     """Say how it went and leave with the exit code that says the same."""
     from drmbench.run.progress import duration
 
-    for outlook in session.outlooks:
-        typer.echo(f"\nresults: {outlook.work.folder}")
-    unwell = [r for o in session.outlooks for r in o.unwell.values()] + tally.bad
-    _say(f"{tally.done} cells run in {duration(tally.seconds)}.")
-    _list_unwell(unwell)
-    if session.substituted():
-        names = ", ".join(f"{d.ref.name}†" for d in session.substituted())
+    for experiment in run.experiments:
+        typer.echo(f"\nresults: {experiment.store.folder}")
+    _say(f"{outcome.done} cells run in {duration(outcome.seconds)}.")
+    failed = [r for e in run.experiments for r in e.failed] + outcome.failed
+    _list_failed(failed)
+    if run.substituted():
+        names = ", ".join(f"{d.ref.name}†" for d in run.substituted())
         _say(f"warning: not the paper's data: {names}")
-    if tally.interrupted:
-        _say(f"interrupted; {tally.left} cells left; the same command goes on.")
+    if outcome.interrupted:
+        _say(f"interrupted; {outcome.left} cells left; the same command goes on.")
         raise typer.Exit(130)
-    if any(record["status"] != "skipped" for record in unwell):
+    if any(record["status"] != "skipped" for record in failed):
         raise typer.Exit(1)
-    if session.missing() and not allow_missing:
-        names = ", ".join(d.ref.name for d in session.missing())
+    if run.missing() and not allow_missing:
+        names = ", ".join(d.ref.name for d in run.missing())
         _say(f"missing data: {names} (--allow-missing accepts that)")
         raise typer.Exit(3)
+
+
+def _list_failed(records: Sequence[dict[str, Any]]) -> None:
+    """Say which cells have no result and why; splits with one reason share a line."""
+    splits: dict[tuple[str, str], list[str]] = {}
+    for record in records:
+        place = f"{record['dataset']}, {record['method']}, {record['mode']}"
+        cell = f"{record['status']}: {place}, split"
+        splits.setdefault((cell, record["reason"]), []).append(str(record["split"]))
+    for (cell, reason), numbers in list(splits.items())[:MOST_REASONS]:
+        _say(f"{cell} {', '.join(numbers)}: {reason}")
+    if len(splits) > MOST_REASONS:
+        _say(f"… and {len(splits) - MOST_REASONS} more; the rows have all reasons")

@@ -70,6 +70,17 @@ class PublishedCell:
             return Agreement.WITHIN_SPREAD
         return Agreement.DIFFERENT
 
+    def exact_scaling(self, figures: Mapping[str, tuple[float, float]]) -> str | None:
+        """Return the first scaling whose mean and deviation are exactly the published.
+
+        Some published cells are exactly our unscaled figure although our scaled one is
+        better, and the paper says that the better is reported.
+        """
+        for scaling, (mean, spread) in figures.items():
+            if self.agreement(mean, spread) is Agreement.EXACT:
+                return scaling
+        return None
+
 
 def _units(value: float) -> int:
     return round(value / _UNIT)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.paper import Agreement, PublishedCell
-from drmbench.protocol.reproduction import ReproducedCell
 from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE, mean_and_spread_text
@@ -29,6 +29,29 @@ _NOTES = (
     " paper says that it reports the better.",
     f"Ours are in paper mode, so {OPTIMISTIC}.",
 )
+
+
+@dataclass(frozen=True)
+class ReproducedCell:
+    """A figure of ours for a cell of the paper's table, and that of each scaling."""
+
+    dataset: str
+    method: str
+    mean: float
+    spread: float
+    scaling: str
+    figures: dict[str, tuple[float, float]]
+
+    def exact_with(self, published: PublishedCell | None) -> str | None:
+        """Return the scaling whose figure is exactly the published one, if any."""
+        return published.exact_scaling(self.figures) if published else None
+
+    def agreement(self, published: PublishedCell | None) -> Agreement:
+        """Class this figure against the published one."""
+        if published is None:
+            return Agreement.UNPUBLISHED
+        return published.agreement(self.mean, self.spread)
+
 
 Pair = tuple[ReproducedCell, PublishedCell | None]
 
@@ -71,9 +94,6 @@ def _reproduced(
         ours.mean,
         ours.spread,
         ours.scaling,
-        ours.failed,
-        ours.reason,
-        math.nan,
         figures,
     )
 

@@ -1,6 +1,6 @@
 """A pool on a dask cluster: the same cells, the same store, more machines.
 
-A dask worker hands each cell to a process of its own (:class:`~.process.Worker`), so a
+A dask worker hands each cell to a process of its own (:class:`~.worker.Worker`), so a
 time limit or a crash ends that cell alone there too. A dask worker that dies has its
 cells given to others by dask's scheduler.
 """
@@ -17,10 +17,8 @@ from typing import Any
 
 from drmbench import __version__
 from drmbench.errors import DrmbenchError, InputError
-from drmbench.run.memory import SHARE, machine_memory
 from drmbench.run.pool import Job
-from drmbench.run.process import Answer, Worker
-from drmbench.run.task import Task
+from drmbench.run.worker import Answer, Worker, default_memory
 
 #: How long to look for a scheduler, and for its first worker.
 CONNECT_SECONDS = 15.0
@@ -29,12 +27,15 @@ _at_hand = threading.local()
 
 
 def run_isolated(task: str, timeout: float | None, memory: int) -> dict[str, Any]:
-    """Run a cell in a child process of a dask worker; returns an answer's fields."""
+    """Run a cell, as its line of JSON, in a child process of a dask worker.
+
+    Returns the fields of an :class:`~drmbench.run.worker.Answer`.
+    """
     worker: Worker | None = getattr(_at_hand, "worker", None)
     if worker is None:
-        worker = Worker(memory or int(SHARE * machine_memory()))
+        worker = Worker(memory or default_memory())
     _at_hand.worker = None
-    worker.give(Task.from_json(task), timeout)
+    worker.give(task, timeout)
     while (answer := worker.poll()) is None:
         select.select([worker], [], [], 0.25)
     if answer.process_ended:
@@ -60,7 +61,7 @@ class DaskPool:
     cluster : distributed.LocalCluster or None
         A cluster that belongs to this run and ends with it.
     memory : int
-        Bytes a cell may use; 0 is a share of its machine's.
+        Bytes that a cell may use; 0 is a share of its machine's.
     """
 
     client: Any
@@ -100,12 +101,26 @@ class DaskPool:
                 " give tcp://HOST:PORT, or local"
             ) from error
         pool = cls(client, cluster, memory)
-        pool._check_workers(address)
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+            versions = set(client.run(remote_version).values())
+            there = ", ".join(sorted(versions))
+            problem = f"workers have drmbench {there}, this is {__version__}"
+            problem = "" if versions == {__version__} else problem
+        except TimeoutError:
+            problem = (
+                "the scheduler has no workers; start some with `dask worker ADDRESS`"
+            )
+        except Exception as error:  # whatever a worker without drmbench raises
+            problem = f"a worker cannot run drmbench: {error}"
+        if problem:
+            pool.close()
+            raise InputError(f"--scheduler {address}: {problem}")
         return pool
 
     @property
     def running(self) -> list[Job]:
-        """Cells that were submitted and have not come back."""
+        """Cells that were submitted and have not ended."""
         return list(self._futures.values())
 
     def has_room(self, job: Job) -> bool:
@@ -127,7 +142,7 @@ class DaskPool:
         self._futures[future] = job
 
     def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
-        """Return the cells that came back."""
+        """Return the cells that ended."""
         import distributed
 
         try:
@@ -136,8 +151,17 @@ class DaskPool:
             )
         except TimeoutError:
             return []
-        done = [future for future in self._futures if future.done()]
-        return [(self._futures.pop(future), _answer_of(future)) for future in done]
+        ended = []
+        for future in [future for future in self._futures if future.done()]:
+            if future.status == "finished":
+                answer = Answer(**future.result())
+            elif future.status == "cancelled":
+                text = "the dask scheduler has gone; what was finished is safe"
+                raise DrmbenchError(text)
+            else:
+                answer = Answer("failed", reason=f"dask: {future.exception()}")
+            ended.append((self._futures.pop(future), answer))
+        return ended
 
     def close(self) -> None:
         """Cancel what runs and leave the cluster."""
@@ -146,33 +170,3 @@ class DaskPool:
         self.client.close()
         if self.cluster is not None:
             self.cluster.close()
-
-    def _check_workers(self, address: str) -> None:
-        try:
-            self.client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-            versions = set(self.client.run(remote_version).values())
-        except TimeoutError as error:
-            self.close()
-            raise InputError(
-                f"--scheduler {address}: the scheduler has no workers; start some with"
-                " `dask worker ADDRESS`"
-            ) from error
-        except Exception as error:  # whatever a worker without drmbench raises
-            self.close()
-            raise InputError(
-                f"--scheduler {address}: a worker cannot run drmbench: {error}"
-            ) from error
-        if versions != {__version__}:
-            self.close()
-            raise InputError(
-                f"--scheduler {address}: workers have drmbench"
-                f" {', '.join(sorted(versions))}, this is {__version__}"
-            )
-
-
-def _answer_of(future: Any) -> Answer:
-    if future.status == "finished":
-        return Answer(**future.result())
-    if future.status == "cancelled":
-        raise DrmbenchError("the dask scheduler has gone; what was finished is safe")
-    return Answer("failed", reason=f"dask: {future.exception()}")

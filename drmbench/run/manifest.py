@@ -17,9 +17,9 @@ from typing import Any
 from drmbench import __version__
 from drmbench.config.model import Experiment, MethodRef
 from drmbench.files import replacing
-from drmbench.run.memory import machine_memory
 from drmbench.run.plan import Plan
 from drmbench.run.task import SCHEMA_VERSION
+from drmbench.run.worker import machine_memory
 
 _PACKAGES = (
     "numpy",

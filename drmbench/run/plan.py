@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from drmbench.config.model import DatasetRef, Experiment
 from drmbench.data.availability import availability
-from drmbench.data.dataset import Dataset
 from drmbench.data.entries import DatasetEntry
 from drmbench.data.paths import find_places
 from drmbench.data.registry import load_catalogue
 from drmbench.errors import DataUnavailableError, InputError, did_you_mean
 from drmbench.protocol.splits import SplitPlan
-from drmbench.run.execute import load_dataset
-from drmbench.run.measure import sizes_within
-from drmbench.run.memory import cell_memory
+from drmbench.run.execute import load_dataset, sizes_within
 from drmbench.run.task import Task, make_task
+from drmbench.run.worker import cell_memory
 
 #: Folds that the catalogue's fold files have.
 _FOLDS = 5
@@ -26,7 +24,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class PlannedDataset:
-    """A data set of an experiment, as it can be had here.
+    """A data set of an experiment, as it is available here.
 
     Attributes
     ----------
@@ -41,7 +39,7 @@ class PlannedDataset:
     n_train : int
         Training rows of a split; 0 if not known.
     missing : str
-        Why it cannot be had, or empty.
+        Why it cannot be obtained, or empty.
     unfetched : bool
         Whether it would have to be fetched first; only in a dry run.
     """
@@ -81,8 +79,12 @@ class Plan:
     @property
     def expected(self) -> int:
         """Cells there should be, those of missing data sets included."""
+        return sum(map(self.expected_of, self.datasets))
+
+    def expected_of(self, dataset: PlannedDataset) -> int:
+        """Return how many cells a data set should have, also if it is missing."""
         each = len(self.experiment.methods) * len(self.experiment.scaling)
-        return each * sum(dataset.splits for dataset in self.datasets)
+        return each * dataset.splits
 
     def dataset_of(self, task: Task) -> PlannedDataset:
         """Return the data set of a cell."""
@@ -121,28 +123,23 @@ def make_plan(
             datasets.append(_look_at(experiment, ref, fetch))
         else:
             datasets.append(_recall(experiment, ref, (known or {}).get(ref.name)))
-    return Plan(experiment, tuple(datasets), tuple(_cells(experiment, datasets)))
-
-
-def _cells(
-    experiment: Experiment, datasets: Sequence[PlannedDataset]
-) -> Iterator[Task]:
-    for dataset in datasets:
-        fingerprint = str(dataset.facts.get("fingerprint") or "")
-        if dataset.split is None or not fingerprint:
-            continue
-        for number in range(dataset.splits):
-            for mode in experiment.scaling:
-                for ref in experiment.methods:
-                    yield make_task(
-                        experiment,
-                        dataset.ref,
-                        fingerprint,
-                        ref,
-                        mode,
-                        dataset.split,
-                        number,
-                    )
+    cells = [
+        make_task(
+            experiment,
+            dataset.ref,
+            str(dataset.facts["fingerprint"]),
+            ref,
+            mode,
+            dataset.split,
+            number,
+        )
+        for dataset in datasets
+        if dataset.split is not None and dataset.facts.get("fingerprint")
+        for number in range(dataset.splits)
+        for mode in experiment.scaling
+        for ref in experiment.methods
+    ]
+    return Plan(experiment, tuple(datasets), tuple(cells))
 
 
 def _entry(ref: DatasetRef) -> DatasetEntry | None:
@@ -150,6 +147,7 @@ def _entry(ref: DatasetRef) -> DatasetEntry | None:
 
 
 def _look_at(experiment: Experiment, ref: DatasetRef, fetch: bool) -> PlannedDataset:
+    """Describe a data set by what loading it, or looking for it, shows."""
     entry = _entry(ref)
     if entry is not None and not fetch:
         found = availability(entry, find_places(None))
@@ -158,47 +156,19 @@ def _look_at(experiment: Experiment, ref: DatasetRef, fetch: bool) -> PlannedDat
             splits = _expected_splits(experiment, entry.n)
             return PlannedDataset(ref, splits, facts, unfetched=True)
     try:
-        dataset = load_dataset(ref, experiment.substitutes)
+        data = load_dataset(ref, experiment.substitutes)
     except DataUnavailableError as error:
         assert entry is not None
-        return _missing(experiment, ref, entry, str(error))
-    return _described(experiment, ref, entry, dataset)
-
-
-def _missing(
-    experiment: Experiment, ref: DatasetRef, entry: DatasetEntry, reason: str
-) -> PlannedDataset:
-    # The other lines name folders of this machine, which a manifest must not.
-    facts = _catalogue_facts(ref, entry) | {"missing": reason.partition(" Tried")[0]}
-    splits = _expected_splits(experiment, entry.n)
-    return PlannedDataset(ref, splits, facts, missing=reason)
-
-
-def _recall(
-    experiment: Experiment, ref: DatasetRef, known: Mapping[str, Any] | None
-) -> PlannedDataset:
-    """Describe a data set without looking at it."""
-    entry = _entry(ref)
-    if known and known.get("fingerprint"):
-        split = _split_plan(experiment, entry, int(known["n"]), known["substitute"])
-        return PlannedDataset(ref, int(known["splits"]), dict(known), split)
-    facts = _catalogue_facts(ref, entry) if entry else {"name": ref.name}
-    n = entry.n if entry else 0
-    return PlannedDataset(ref, _expected_splits(experiment, n), facts)
-
-
-def _described(
-    experiment: Experiment, ref: DatasetRef, entry: DatasetEntry | None, data: Dataset
-) -> PlannedDataset:
+        # The other lines name folders of this machine, which a manifest must not.
+        reason = str(error).partition(" Tried")[0]
+        facts = _catalogue_facts(ref, entry) | {"missing": reason}
+        splits = _expected_splits(experiment, entry.n)
+        return PlannedDataset(ref, splits, facts, missing=str(error))
     stand_in = data.name if data.provenance.substitute_for else None
     split = _split_plan(experiment, entry, data.n_samples, stand_in)
     parts = split.splits(data, seed=experiment.seed)
     n_train = max(len(part.train) for part in parts)
-    count = len(parts)
-    if experiment.kind == "timing":
-        count = len(sizes_within(experiment.measure.sizes, n_train))
-    elif experiment.kind == "convergence":
-        count = len(experiment.measure.betas)
+    count = _measured_splits(experiment, n_train) or len(parts)
     facts = {
         "name": ref.name,
         "title": entry.title if entry else data.name,
@@ -221,6 +191,19 @@ def _described(
     return PlannedDataset(ref, count, facts, split, n_train)
 
 
+def _recall(
+    experiment: Experiment, ref: DatasetRef, known: Mapping[str, Any] | None
+) -> PlannedDataset:
+    """Describe a data set without looking at it."""
+    entry = _entry(ref)
+    if known and known.get("fingerprint"):
+        split = _split_plan(experiment, entry, int(known["n"]), known["substitute"])
+        return PlannedDataset(ref, int(known["splits"]), dict(known), split)
+    facts = _catalogue_facts(ref, entry) if entry else {"name": ref.name}
+    n = entry.n if entry else 0
+    return PlannedDataset(ref, _expected_splits(experiment, n), facts)
+
+
 def _catalogue_facts(ref: DatasetRef, entry: DatasetEntry) -> dict[str, Any]:
     return {
         "name": ref.name,
@@ -241,7 +224,7 @@ def _catalogue_facts(ref: DatasetRef, entry: DatasetEntry) -> dict[str, Any]:
 
 
 def get_command(ref: DatasetRef) -> str:
-    """Return the command that gets a data set where it can be had."""
+    """Return the command that gets a data set of the catalogue."""
     if ref.path is not None:
         return ""
     return f"DRMBENCH_MIRROR=FOLDER drmbench data fetch {ref.catalogue_name}"
@@ -267,19 +250,27 @@ def _split_plan(
     return spec.plan(paper.train, paper.test)
 
 
-def _expected_splits(experiment: Experiment, n: int) -> int:
-    """Return how many splits a data set has that was not looked at."""
+def _measured_splits(experiment: Experiment, n_train: int) -> int | None:
+    """Return how many sizes or penalties are measured; None for classification."""
     if experiment.kind == "timing":
-        return len(sizes_within(experiment.measure.sizes, max(n, 1)))
+        return len(sizes_within(experiment.measure.sizes, n_train))
     if experiment.kind == "convergence":
         return len(experiment.measure.betas)
+    return None
+
+
+def _expected_splits(experiment: Experiment, n: int) -> int:
+    """Return how many splits a data set has that was not looked at."""
     split = experiment.split
-    return {
-        "given": 1,
-        "folds": _FOLDS,
-        "kfold": split.k * split.repeats,
-        "random": split.repeats,
-    }[split.kind]
+    return (
+        _measured_splits(experiment, max(n, 1))
+        or {
+            "given": 1,
+            "folds": _FOLDS,
+            "kfold": split.k * split.repeats,
+            "random": split.repeats,
+        }[split.kind]
+    )
 
 
 def matcher(

@@ -1,4 +1,4 @@
-"""A pool of worker processes on this machine, each of which can be killed alone."""
+"""Pools: cells on their way, and worker processes on this machine that run them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import select
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from drmbench.run.process import Answer, Worker
+from drmbench.run.store import Record, Store
 from drmbench.run.task import Task
+from drmbench.run.worker import Answer, Worker, default_memory
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
-    """A cell on its way through a pool.
+    """A cell to be run: with which limits, and where its record goes.
 
     Attributes
     ----------
     task : Task
         What to run.
+    store : Store
+        Where its record goes.
+    replaces : dict or None
+        The stored record that it is to replace.
+    substitute : str
+        Name of the data set that stands in for its own, or empty.
     timeout : float or None
         Time limit in seconds.
     memory : int
@@ -27,6 +34,9 @@ class Job:
     """
 
     task: Task
+    store: Store
+    replaces: Record | None = None
+    substitute: str = ""
     timeout: float | None = None
     memory: int = 0
     alone: bool = False
@@ -37,7 +47,7 @@ class Pool(Protocol):
 
     @property
     def running(self) -> list[Job]:
-        """Cells that were submitted and have not come back."""
+        """Cells that were submitted and have not ended."""
         ...
 
     def has_room(self, job: Job) -> bool:
@@ -49,12 +59,31 @@ class Pool(Protocol):
         ...
 
     def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
-        """Return the cells that came back, after at most so many seconds."""
+        """Return the cells that ended, after at most so many seconds."""
         ...
 
     def close(self) -> None:
         """End everything at once."""
         ...
+
+
+def make_pool(jobs: int, memory: int, scheduler: str = "") -> Pool:
+    """Return a pool on this machine, or on a dask cluster.
+
+    Parameters
+    ----------
+    jobs : int
+        Cells side by side.
+    memory : int
+        Bytes for all of them together; 0 is a share of the machine's.
+    scheduler : str
+        Address of a dask scheduler, ``local``, or empty.
+    """
+    if scheduler:
+        from drmbench.run.distributed import DaskPool
+
+        return DaskPool.connect(scheduler, jobs, memory)
+    return LocalPool(jobs, memory or default_memory())
 
 
 @dataclass
@@ -77,7 +106,7 @@ class LocalPool:
 
     @property
     def running(self) -> list[Job]:
-        """Cells that were submitted and have not come back."""
+        """Cells that were submitted and have not ended."""
         return [job for _, job in self._busy]
 
     def has_room(self, job: Job) -> bool:
@@ -94,13 +123,13 @@ class LocalPool:
     def submit(self, job: Job) -> None:
         """Start a cell on a free worker, or on a new one."""
         worker = self._idle.pop() if self._idle else Worker(self.memory)
-        worker.give(job.task, job.timeout)
+        worker.give(job.task.to_json(), job.timeout)
         self._busy.append((worker, job))
 
     def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
-        """Return the cells that came back; a worker that died or is late is ended."""
+        """Return the cells that ended; a worker that died or is late is ended."""
         select.select([worker for worker, _ in self._busy], [], [], seconds)
-        back = []
+        ended = []
         for worker, job in list(self._busy):
             answer = worker.poll()
             if answer is None:
@@ -109,10 +138,9 @@ class LocalPool:
             if answer.process_ended:
                 worker.stop()
             else:
-                worker.task = None
                 self._idle.append(worker)
-            back.append((job, answer))
-        return back
+            ended.append((job, answer))
+        return ended
 
     def close(self) -> None:
         """Kill all workers."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Any
 
-from drmbench.run.history import History
-from drmbench.run.runner import describe
 from drmbench.run.store import Record
 from drmbench.run.task import Task
 
@@ -29,69 +28,74 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-class Estimate:
-    """How much time is left, learnt from earlier cells and from this run.
+def describe(task: Task) -> str:
+    """Name a cell for people."""
+    mode = "" if task.kind != "classification" else f", {task.mode}"
+    return f"{task.dataset.name}, {task.method.label}{mode}, split {task.number}"
+
+
+class History:
+    """How long finished cells took, to estimate those to come.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Records of finished cells.
+    """
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self._seconds: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+        for record in records:
+            self.add(record)
+
+    def add(self, record: Record) -> None:
+        """Learn from a finished cell."""
+        dataset, method, mode = record["dataset"], record["method"], record["mode"]
+        for likeness in ((dataset, method, mode), (method, mode), (method,), ()):
+            self._seconds[likeness].append(float(record["seconds"]))
+
+    def estimate(self, task: Task) -> float | None:
+        """Return the median seconds of the cells most like this one; None if none."""
+        label, mode = task.method.label, task.mode
+        for likeness in ((task.dataset.name, label, mode), (label, mode), (label,), ()):
+            if likeness in self._seconds:
+                return median(self._seconds[likeness])
+        return None
+
+    def total(self, tasks: Iterable[Task]) -> float | None:
+        """Return the sum of the estimates; None if any is unknown."""
+        estimates = [self.estimate(task) for task in tasks]
+        if any(seconds is None for seconds in estimates):
+            return None
+        return sum(seconds for seconds in estimates if seconds is not None)
+
+
+class PlainProgress:
+    """One line per cell.
 
     Parameters
     ----------
     tasks : sequence of Task
         The cells to run.
     history : History
-        Earlier cells.
+        Earlier cells; those of this run are added to it.
     jobs : int
         Cells that run side by side.
-    """
-
-    def __init__(self, tasks: Sequence[Task], history: History, jobs: int) -> None:
-        self._left = {task.key: task for task in tasks}
-        self._history, self._jobs = history, max(jobs, 1)
-        self.total, self.done = len(self._left), 0
-
-    def finished(self, task: Task, record: Record) -> None:
-        """Learn from a cell that ended."""
-        self._left.pop(task.key, None)
-        self._history.add(record)
-        self.done += 1
-
-    def seconds(self) -> float | None:
-        """Return the seconds that are left; None if nothing is known yet."""
-        total = self._history.total(self._left.values())
-        return None if total is None else total / self._jobs
-
-    def text(self) -> str:
-        """Say how much time is left."""
-        seconds = self.seconds()
-        if seconds is None or not self._left:
-            return ""
-        return f"about {duration(seconds)} left"
-
-
-def outcome_text(record: Record, metric: str) -> str:
-    """Say how a cell ended: its figure, or why it has none."""
-    if record["status"] != "ok":
-        return f"{record['status']}: {record['reason']}"
-    values = [row.get(metric) for row in record["rows"]]
-    shown = " / ".join(f"{value:.4f}" for value in values if value is not None)
-    return f"{metric} {shown}" if shown else "ok"
-
-
-class PlainProgress:
-    """One line a cell.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        How far the run is.
-    metric : callable
-        Gives the metric to show for a task.
     quiet : bool
         Whether to say only what went wrong.
     """
 
     def __init__(
-        self, estimate: Estimate, metric: Callable[[Task], str], *, quiet: bool = False
+        self,
+        tasks: Sequence[Task],
+        history: History,
+        jobs: int,
+        *,
+        quiet: bool = False,
     ) -> None:
-        self._estimate, self._metric, self._quiet = estimate, metric, quiet
+        self._left = {task.key: task for task in tasks}
+        self._history, self._jobs, self._quiet = history, max(jobs, 1), quiet
+        self._total, self._done = len(self._left), 0
 
     def __enter__(self) -> PlainProgress:
         return self
@@ -104,21 +108,37 @@ class PlainProgress:
 
     def finished(self, task: Task, record: Record) -> None:
         """Print the cell's line."""
-        self._estimate.finished(task, record)
+        self._count(task, record)
         if self._quiet and record["status"] == "ok":
             return
-        place = f"[{self._estimate.done}/{self._estimate.total}]"
-        ended = outcome_text(record, self._metric(task))
-        mark = "†" if record["rows"] and record["rows"][0].get("substitute") else ""
-        left = self._estimate.text()
+        metric, rows = task.protocol.metrics[0], record["rows"]
+        figures = [row.get(metric) for row in rows]
+        shown = " / ".join(f"{value:.4f}" for value in figures if value is not None)
+        ended = f"{metric} {shown}" if shown else "ok"
+        if record["status"] != "ok":
+            ended = f"{record['status']}: {record['reason']}"
+        mark = "†" if rows and rows[0].get("substitute") else ""
+        left = self._time_left()
         self.say(
-            f"{place} {mark}{describe(task)}: {ended} ({duration(record['seconds'])})"
-            + (f"; {left}" if left else "")
+            f"[{self._done}/{self._total}] {mark}{describe(task)}: {ended}"
+            f" ({duration(record['seconds'])})" + (f"; {left}" if left else "")
         )
 
     def say(self, text: str) -> None:
         """Print a line."""
         print(text, file=sys.stderr, flush=True)
+
+    def _count(self, task: Task, record: Record) -> None:
+        self._left.pop(task.key, None)
+        self._history.add(record)
+        self._done += 1
+
+    def _time_left(self) -> str:
+        """Say how much time is left, if that is known."""
+        seconds = self._history.total(self._left.values())
+        if seconds is None or not self._left:
+            return ""
+        return f"about {duration(seconds / self._jobs)} left"
 
 
 class RichProgress(PlainProgress):
@@ -128,7 +148,7 @@ class RichProgress(PlainProgress):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        self._running: dict[str, tuple[Task, float]] = {}
+        self._running: dict[str, Task] = {}
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -137,8 +157,7 @@ class RichProgress(PlainProgress):
             console=Console(stderr=True),
             transient=True,
         )
-        total = self._estimate.total
-        self._line = self._bar.add_task("cells", total=total, left="")
+        self._line = self._bar.add_task("cells", total=self._total, left="")
         self._now = self._bar.add_task("", total=None, left="", visible=False)
         self._bar.start()
         return self
@@ -148,15 +167,15 @@ class RichProgress(PlainProgress):
 
     def started(self, task: Task) -> None:
         """Show the cell among those that run."""
-        self._running[task.key] = (task, time.monotonic())
+        self._running[task.key] = task
         self._show()
 
     def finished(self, task: Task, record: Record) -> None:
-        """Move the bar, and print the cell if it did not end well."""
+        """Move the bar, and print the cell if it failed."""
         self._running.pop(task.key, None)
         if record["status"] != "ok":
-            self.say(f"{describe(task)}: {outcome_text(record, '')}")
-        self._estimate.finished(task, record)
+            self.say(f"{describe(task)}: {record['status']}: {record['reason']}")
+        self._count(task, record)
         self._show()
 
     def say(self, text: str) -> None:
@@ -164,29 +183,7 @@ class RichProgress(PlainProgress):
         self._bar.console.print(text, markup=False, highlight=False)
 
     def _show(self) -> None:
-        shown = self._estimate
-        self._bar.update(self._line, completed=shown.done, left=shown.text())
-        now = "; ".join(describe(task) for task, _ in self._running.values())
+        self._bar.update(self._line, completed=self._done, left=self._time_left())
+        now = "; ".join(describe(task) for task in self._running.values())
         fields: dict[str, Any] = {"description": f"running {now}", "visible": bool(now)}
         self._bar.update(self._now, **fields)
-
-
-def make_progress(
-    estimate: Estimate, metric: Callable[[Task], str], *, bar: bool, verbose: bool
-) -> PlainProgress:
-    """Return the progress that suits where the output goes.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        How far the run is.
-    metric : callable
-        Gives the metric to show for a task.
-    bar : bool
-        Whether a bar is wanted, if standard error is a terminal.
-    verbose : bool
-        Whether every cell gets a line, rather than every failure.
-    """
-    if bar and not verbose and sys.stderr.isatty():
-        return RichProgress(estimate, metric)
-    return PlainProgress(estimate, metric, quiet=not (bar or verbose))

@@ -29,9 +29,9 @@ from drmbench.metrics import METRICS, measure
 from drmbench.protocol.allowance import ROUNDING, HeldOut
 from drmbench.protocol.evaluate import refit_separate
 from drmbench.run.execute import informed, load_planned
-from drmbench.run.outputs import csv_text
 from drmbench.run.plan import make_plan
 from drmbench.run.results import OWN_MAXIMA, REFITS_FILE, TRAINING_MAXIMA, Results
+from drmbench.run.store import csv_text
 from drmbench.run.task import Task
 
 #: Data set, label of the method, and split.

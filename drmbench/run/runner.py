@@ -1,91 +1,137 @@
-"""The run itself: cells from the plans to a pool, and what comes back to the stores."""
+"""A run: experiments planned, their cells sent to a pool, their records stored."""
 
 from __future__ import annotations
 
+import json
+import os
 import signal
+import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from drmbench.config.model import Experiment
+from drmbench.errors import DataUnavailableError
 from drmbench.run.execute import failed_rows
 from drmbench.run.manifest import make_manifest, write_manifest
-from drmbench.run.outputs import write_parquet, write_rows
-from drmbench.run.plan import Plan
-from drmbench.run.pool import Job, Pool
-from drmbench.run.process import Answer
+from drmbench.run.plan import Plan, PlannedDataset, make_plan, matcher
+from drmbench.run.pool import Job, Pool, make_pool
+from drmbench.run.progress import History, PlainProgress, RichProgress, describe
 from drmbench.run.results import MANIFEST_FILE
-from drmbench.run.store import DiskFullError, Record, Store, open_store
+from drmbench.run.store import (
+    DiskFullError,
+    Record,
+    Store,
+    all_records,
+    write_parquet,
+    write_rows,
+)
 from drmbench.run.task import SCHEMA_VERSION, Task
+from drmbench.run.worker import Answer
 
-#: Seconds between two looks at what has come back.
+#: Seconds between two looks at which cells have ended.
 _TICK = 0.25
-#: Seconds between two writings of the tidy rows while cells come in.
+#: Seconds between two writings of the tidy rows while cells end.
 _WRITE_EVERY = 30.0
 
 
-class Observer(Protocol):
-    """Whoever is told how the run goes."""
-
-    def started(self, task: Task) -> None:
-        """Hear that a cell was handed out."""
-        ...
-
-    def finished(self, task: Task, record: Record) -> None:
-        """Hear that a cell came to an end and is stored."""
-        ...
-
-    def say(self, text: str) -> None:
-        """Pass on something that a person should know."""
-        ...
+def default_jobs() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
-class Work:
-    """A plan, and which of its cells to run.
+class RunOptions:
+    """What the command line says besides the configs.
+
+    Attributes
+    ----------
+    out : Path
+        Folder of the results.
+    datasets, methods : tuple of str
+        Shell patterns; empty means all.
+    jobs : int
+        Cells side by side.
+    memory : int
+        Bytes for all of them together; 0 is a share of the machine's.
+    timeout : float or None
+        Time limit of a cell instead of the configs'.
+    retry_failed : bool
+        Whether cells without a result run again.
+    force : tuple of str
+        Patterns of methods whose cells run again.
+    strict : bool
+        Whether missing and substituted data sets are refused.
+    scheduler : str
+        Address of a dask scheduler, ``local``, or empty.
+    bar, verbose : bool
+        How progress is shown.
+    """
+
+    out: Path = Path("results/runs")
+    datasets: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    jobs: int = 1
+    memory: int = 0
+    timeout: float | None = None
+    retry_failed: bool = False
+    force: tuple[str, ...] = ()
+    strict: bool = False
+    scheduler: str = ""
+    bar: bool = True
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class ExperimentRun:
+    """One experiment of a run: what is there and what is to be run.
 
     Attributes
     ----------
     plan : Plan
         The whole experiment.
-    folder : Path
-        Where its results are.
-    wanted : tuple of Task
+    store : Store
+        Its finished cells.
+    cells : tuple of Task
         The cells that the filters leave.
-    again : frozenset of str
-        Keys of cells to run although they are in the store.
+    new : tuple of Task
+        Those of them to be run; labels that stand for the same cell share it.
+    cached : int
+        How many of them are kept as they are.
+    failed : list of dict
+        Records that are kept and have no result.
+    replaced : dict of str to dict
+        Records of cells that run again, by key.
     timeout : float or None
         Time limit of a cell.
     """
 
     plan: Plan
-    folder: Path
-    wanted: tuple[Task, ...]
-    again: frozenset[str] = frozenset()
+    store: Store
+    cells: tuple[Task, ...]
+    new: tuple[Task, ...]
+    cached: int
+    failed: list[Record]
+    replaced: dict[str, Record]
     timeout: float | None = None
-
-    def pending(self, store: Store) -> list[Task]:
-        """Return the cells to run; labels that stand for the same cell share it."""
-        return [
-            task
-            for task in {task.key: task for task in self.wanted}.values()
-            if task.key not in store.records or task.key in self.again
-        ]
 
 
 @dataclass
-class Tally:
+class RunOutcome:
     """What became of the cells of a run.
 
     Attributes
     ----------
     done : int
         Cells that were run now.
-    bad : list of dict
-        Records of cells, run now, that did not end well.
+    failed : list of dict
+        Records of those that have no result.
     left : int
         Cells that were not run, because the run was interrupted.
     interrupted : bool
@@ -95,187 +141,292 @@ class Tally:
     """
 
     done: int = 0
-    bad: list[Record] = field(default_factory=list)
+    failed: list[Record] = field(default_factory=list)
     left: int = 0
     interrupted: bool = False
     seconds: float = 0.0
 
 
-def run(
-    works: Sequence[Work], make_pool: Callable[[], Pool], observer: Observer
-) -> Tally:
-    """Run all cells that are not in their stores yet.
+class Run:
+    """Experiments and options, planned, ready to be shown or started.
 
     Parameters
     ----------
-    works : sequence of Work
-        Experiments and their cells.
-    make_pool : callable
-        Makes the pool; called only if there is anything to run.
-    observer : Observer
-        Is told what happens.
+    experiments : sequence of Experiment
+        What to run.
+    options : RunOptions
+        Filters and limits.
+    dry : bool
+        Whether nothing may be fetched or written.
+
+    Attributes
+    ----------
+    experiments : list of ExperimentRun
+        One per experiment.
+    history : History
+        How long earlier cells took.
+    adopted : int
+        Cells taken over from other experiments in the same folder.
+
+    Raises
+    ------
+    InputError
+        If a filter matches nothing.
     """
-    started = time.monotonic()
-    with ExitStack() as stack:
-        stores = {w.folder: stack.enter_context(open_store(w.folder)) for w in works}
-        for work in works:
-            manifest = make_manifest(work.plan)
-            # Rows first: a folder with a manifest always has rows, if only a heading.
-            write_rows(work.plan, stores[work.folder])
-            write_manifest(work.folder / MANIFEST_FILE, manifest)
-        try:
-            tally = _Loop(works, stores, make_pool, observer).run()
-        finally:
-            for work in works:
-                write_parquet(write_rows(work.plan, stores[work.folder]))
-    tally.seconds = time.monotonic() - started
-    return tally
-
-
-@dataclass
-class _Entry:
-    """A cell in the queue of the loop."""
-
-    work: Work
-    store: Store
-    job: Job
-    replaces: Record | None = None
-
-
-class _Loop:
-    """Hands cells out, takes results in, until there is nothing left to do."""
 
     def __init__(
         self,
-        works: Sequence[Work],
-        stores: dict[Path, Store],
-        make_pool: Callable[[], Pool],
-        observer: Observer,
+        experiments: Sequence[Experiment],
+        options: RunOptions,
+        *,
+        dry: bool = False,
     ) -> None:
-        self._works, self._stores = works, stores
-        self._make_pool, self._observer = make_pool, observer
-        self._queue = deque(self._entries())
-        self._elsewhere: list[_Entry] = []
-        self._at_work: dict[int, _Entry] = {}
-        self._tally = Tally()
+        names = list(dict.fromkeys(d.name for e in experiments for d in e.datasets))
+        labels = list(dict.fromkeys(m.label for e in experiments for m in e.methods))
+        self.options = options
+        self._wanted = matcher(options.datasets, names, "data set")
+        self._chosen = matcher(options.methods, labels, "method")
+        self._forced = matcher(options.force, labels, "method")
+        finished = {record["key"]: record for _, record in all_records(options.out)}
+        self.history, self.adopted = History(finished.values()), 0
+        self.experiments: list[ExperimentRun] = []
+        for experiment in experiments:
+            store = Store(options.out / experiment.name)
+            known = _known_datasets(store.folder)
+            plan = make_plan(
+                experiment, wanted=self._wanted, known=known, fetch=not dry
+            )
+            cells = tuple(
+                task
+                for task in plan.cells
+                if self._wanted(task.dataset.name) and self._chosen(task.method.label)
+            )
+            if not dry:
+                self.adopted += adopt(cells, store, finished)
+            self.experiments.append(self._choose(plan, store, cells))
+
+    def _choose(
+        self, plan: Plan, store: Store, cells: tuple[Task, ...]
+    ) -> ExperimentRun:
+        """Decide which stored cells are kept and which cells are run."""
+        options = self.options
+        stored = [task for task in cells if task.key in store.records]
+        replaced = {}
+        for task in stored:
+            record = store.records[task.key]
+            retried = options.retry_failed and record["status"] != "ok"
+            if retried or (options.force and self._forced(task.method.label)):
+                replaced[task.key] = record
+        kept = [store.records[t.key] for t in stored if t.key not in replaced]
+        new = {
+            task.key: task
+            for task in cells
+            if task.key not in store.records or task.key in replaced
+        }
+        return ExperimentRun(
+            plan,
+            store,
+            cells,
+            tuple(new.values()),
+            cached=len(kept),
+            failed=list({r["key"]: r for r in kept if r["status"] != "ok"}.values()),
+            replaced=replaced,
+            timeout=options.timeout or plan.experiment.timeout,
+        )
+
+    @property
+    def new(self) -> list[Task]:
+        """All cells to be run."""
+        return [task for experiment in self.experiments for task in experiment.new]
+
+    def missing(self) -> list[PlannedDataset]:
+        """Return the data sets that cannot be obtained."""
+        return [d for e in self.experiments for d in e.plan.datasets if d.missing]
+
+    def substituted(self) -> list[PlannedDataset]:
+        """Return the loaded data sets that a relative stands in for."""
+        datasets = [d for e in self.experiments for d in e.plan.datasets]
+        return [d for d in datasets if d.substitute and d.n_train]
+
+    def refuse_if_strict(self) -> None:
+        """Raise if a data set is missing or substituted although that is refused."""
+        wrong = [*self.missing(), *self.substituted()]
+        if self.options.strict and wrong:
+            names = ", ".join(dict.fromkeys(dataset.ref.name for dataset in wrong))
+            commands = dict.fromkeys(d.facts["get"] for d in wrong if d.facts["get"])
+            raise DataUnavailableError(
+                f"--strict: not the paper's data: {names}. Get them with:"
+                + "".join(f"\n  {line}" for line in commands)
+            )
+
+    def start(self) -> RunOutcome:
+        """Run all new cells and show how it goes."""
+        options, started = self.options, time.monotonic()
+        bar = options.bar and not options.verbose
+        kind = RichProgress if bar and sys.stderr.isatty() else PlainProgress
+        quiet = not (options.bar or options.verbose)
+        progress = kind(self.new, self.history, options.jobs, quiet=quiet)
+        with progress, ExitStack() as stack:
+            for experiment in self.experiments:
+                store = experiment.store
+                store.reserve()
+                stack.callback(store.release)
+                store.refresh()
+                # Rows first: a folder with a manifest always has rows, or a heading.
+                manifest = make_manifest(experiment.plan)
+                write_rows(experiment.plan, store)
+                write_manifest(store.folder / MANIFEST_FILE, manifest)
+            try:
+                outcome = RunOutcome()
+                if self.new:
+                    pool = make_pool(options.jobs, options.memory, options.scheduler)
+                    with closing(pool):
+                        outcome = _Dispatcher(self.experiments, pool, progress).run()
+            finally:
+                for experiment in self.experiments:
+                    write_parquet(write_rows(experiment.plan, experiment.store))
+        outcome.seconds = time.monotonic() - started
+        return outcome
+
+
+def _known_datasets(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return what an earlier manifest says of data sets, by name."""
+    try:
+        text = (folder / MANIFEST_FILE).read_text(encoding="utf-8")
+        return {entry["name"]: entry for entry in json.loads(text)["datasets"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def adopt(cells: Sequence[Task], store: Store, finished: Mapping[str, Record]) -> int:
+    """Copy finished cells of other experiments that are the same cells.
+
+    Cells are the same if their keys are, whatever an experiment calls them. Only cells
+    with a result are copied. Returns how many were.
+    """
+    adopted = 0
+    for task in cells:
+        record = finished.get(task.key)
+        if record and record["status"] == "ok" and task.key not in store.records:
+            label = task.method.label
+            rows = [{**row, "method": label} for row in record["rows"]]
+            store.append({**record, "method": label, "rows": rows})
+            adopted += 1
+    return adopted
+
+
+class _Dispatcher:
+    """Sends cells to a pool and stores their records, until nothing is left to do."""
+
+    def __init__(
+        self,
+        experiments: Sequence[ExperimentRun],
+        pool: Pool,
+        progress: PlainProgress,
+    ) -> None:
+        self._experiments, self._pool, self._progress = experiments, pool, progress
+        self._queue = deque(
+            Job(
+                task,
+                experiment.store,
+                experiment.replaced.get(task.key),
+                experiment.plan.dataset_of(task).substitute,
+                experiment.timeout,
+                experiment.plan.memory_of(task),
+            )
+            for experiment in experiments
+            for task in experiment.new
+        )
+        self._elsewhere: list[Job] = []  # cells that another process is running
+        self._outcome = RunOutcome()
         self._interrupts = 0
         self._written = time.monotonic()
 
-    def _entries(self) -> Iterator[_Entry]:
-        for work in self._works:
-            store = self._stores[work.folder]
-            for task in work.pending(store):
-                job = Job(task, work.timeout, work.plan.memory_of(task))
-                yield _Entry(work, store, job, store.records.get(task.key))
-
-    def run(self) -> Tally:
+    def run(self) -> RunOutcome:
         """Run everything; Ctrl-C lets running cells end, a second one ends them."""
-        if not self._queue:
-            return self._tally
-        pool = self._make_pool()
-        try:
-            with self._counting_interrupts():
-                while self._going_on():
-                    self._hand_out(pool)
-                    self._take_in(pool)
-        finally:
-            pool.close()
-            for entry in self._at_work.values():
-                entry.store.unclaim(entry.job.task.key)
-        self._tally.interrupted = self._interrupts > 0
-        self._tally.left = len(self._queue) + len(self._elsewhere) + len(self._at_work)
-        return self._tally
+        with self._counting_interrupts():
+            while left := [*self._pool.running, *self._queue, *self._elsewhere]:
+                if self._interrupts > (1 if self._pool.running else 0):
+                    break
+                self._submit_cells()
+                self._store_answers()
+        self._outcome.left = len(left)
+        self._outcome.interrupted = self._interrupts > 0
+        return self._outcome
 
-    def _going_on(self) -> bool:
-        if self._interrupts > 1:
-            return False
-        if self._at_work:
-            return True
-        return not self._interrupts and bool(self._queue or self._elsewhere)
-
-    def _hand_out(self, pool: Pool) -> None:
+    def _submit_cells(self) -> None:
         if not self._queue and self._elsewhere:
             # All that is left is being run by another process: look again, since it
             # finishes them or dies.
             self._queue.extend(self._elsewhere)
             self._elsewhere.clear()
         while self._queue and not self._interrupts:
-            if not pool.has_room(self._queue[0].job):
+            if not self._pool.has_room(self._queue[0]):
                 return
-            self._hand_out_one(pool, self._queue.popleft())
+            job = self._queue.popleft()
+            task, store = job.task, job.store
+            if not store.claim(task.key):
+                self._elsewhere.append(job)
+                continue
+            store.refresh()
+            found = store.records.get(task.key)
+            if found is not None and found != job.replaces:
+                # Another process was faster.
+                store.unclaim(task.key)
+                self._progress.finished(task, found)
+                continue
+            self._progress.started(task)
+            self._pool.submit(job)
 
-    def _hand_out_one(self, pool: Pool, entry: _Entry) -> None:
-        task = entry.job.task
-        if not entry.store.claim(task.key):
-            self._elsewhere.append(entry)
-            return
-        entry.store.refresh()
-        found = entry.store.records.get(task.key)
-        if found is not None and found is not entry.replaces:
-            # Another process was faster.
-            entry.store.unclaim(task.key)
-            self._observer.finished(task, found)
-            return
-        self._at_work[id(entry.job)] = entry
-        self._observer.started(task)
-        pool.submit(entry.job)
-
-    def _take_in(self, pool: Pool) -> None:
-        if not pool.running:
+    def _store_answers(self) -> None:
+        if not self._pool.running:
             if self._elsewhere:
                 time.sleep(_TICK)
             return
         full: DiskFullError | None = None
-        for job, answer in pool.wait(_TICK):
-            entry = self._at_work.pop(id(job))
-            if answer.killed and not job.alone:
-                # Perhaps there was too little memory for two: try it by itself.
-                job.alone = True
-                entry.store.unclaim(job.task.key)
-                self._queue.appendleft(entry)
-                self._observer.say(
-                    f"{describe(job.task)}: {answer.reason}; trying again alone"
-                )
-                continue
+        for job, answer in self._pool.wait(_TICK):
             try:
-                self._keep(entry, answer)
-            except DiskFullError as error:  # first keep what else has come back
+                self._store_answer(job, answer)
+            except DiskFullError as error:  # first store what else has ended
                 full = error
+            finally:
+                job.store.unclaim(job.task.key)
         if full is not None:
             raise full
-        self._write_rows_now_and_then()
-
-    def _keep(self, entry: _Entry, answer: Answer) -> None:
-        task = entry.job.task
-        record = make_record(task, answer, entry.work.plan)
-        try:
-            entry.store.append(record)
-        finally:
-            entry.store.unclaim(task.key)
-        self._tally.done += 1
-        if record["status"] != "ok":
-            self._tally.bad.append(record)
-        self._observer.finished(task, record)
-
-    def _write_rows_now_and_then(self) -> None:
         if time.monotonic() - self._written > _WRITE_EVERY:
-            for work in self._works:
-                write_rows(work.plan, self._stores[work.folder])
+            for experiment in self._experiments:
+                write_rows(experiment.plan, experiment.store)
             self._written = time.monotonic()
+
+    def _store_answer(self, job: Job, answer: Answer) -> None:
+        if answer.killed and not job.alone:
+            # Perhaps there was too little memory for two: try it by itself.
+            job.alone = True
+            self._queue.appendleft(job)
+            text = f"{describe(job.task)}: {answer.reason}; trying again alone"
+            self._progress.say(text)
+            return
+        record = make_record(job.task, answer, job.substitute)
+        job.store.append(record)
+        self._outcome.done += 1
+        if record["status"] != "ok":
+            self._outcome.failed.append(record)
+        self._progress.finished(job.task, record)
 
     @contextmanager
     def _counting_interrupts(self) -> Iterator[None]:
         def count(number: int, frame: Any) -> None:
             self._interrupts += 1
             if self._interrupts == 1:
-                self._observer.say(
-                    f"interrupted: waiting for {len(self._at_work)} running cells;"
+                running = len(self._pool.running)
+                self._progress.say(
+                    f"interrupted: waiting for {running} running cells;"
                     " Ctrl-C again ends them"
                 )
 
         try:
             before = signal.signal(signal.SIGINT, count)
-        except ValueError:  # not in the main thread: whoever is there handles signals
+        except ValueError:  # not in the main thread, which handles signals
             yield
             return
         try:
@@ -284,13 +435,12 @@ class _Loop:
             signal.signal(signal.SIGINT, before)
 
 
-def make_record(task: Task, answer: Answer, plan: Plan) -> Record:
+def make_record(task: Task, answer: Answer, substitute: str) -> Record:
     """Return what the store keeps of a cell."""
     rows = answer.rows
     if answer.status != "ok":
-        substitute = plan.dataset_of(task).substitute
         rows = failed_rows(task, answer.status, answer.reason, substitute)
-    bad = [row for row in rows if row["status"] != "ok"]
+    failed = [row for row in rows if row["status"] != "ok"]
     return {
         "schema": SCHEMA_VERSION,
         "key": task.key,
@@ -298,33 +448,8 @@ def make_record(task: Task, answer: Answer, plan: Plan) -> Record:
         "method": task.method.label,
         "mode": task.mode,
         "split": task.number,
-        "status": bad[0]["status"] if bad else "ok",
-        "reason": bad[0]["reason"] if bad else "",
+        "status": failed[0]["status"] if failed else "ok",
+        "reason": failed[0]["reason"] if failed else "",
         "seconds": answer.seconds,
         "rows": rows,
     }
-
-
-def describe(task: Task) -> str:
-    """Name a cell for people."""
-    mode = "" if task.kind != "classification" else f", {task.mode}"
-    return f"{task.dataset.name}, {task.method.label}{mode}, split {task.number}"
-
-
-def adopt(work: Work, store: Store, elsewhere: dict[str, Record]) -> int:
-    """Copy finished cells of other experiments that are the same cells.
-
-    Cells are the same if their keys are, whatever an experiment calls them. Only cells
-    that ended well are copied. Returns how many were.
-    """
-    adopted = 0
-    for task in work.wanted:
-        if task.key in store.records or task.key not in elsewhere:
-            continue
-        record = elsewhere[task.key]
-        if record["status"] == "ok":
-            label = task.method.label
-            rows = [{**row, "method": label} for row in record["rows"]]
-            store.append({**record, "method": label, "rows": rows})
-            adopted += 1
-    return adopted

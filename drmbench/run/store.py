@@ -1,26 +1,35 @@
 """The store: finished cells in an append-only journal that nothing can half-write.
 
-``OUT/<experiment>/cells.jsonl`` has one line a cell: a checksum and the cell's record.
-A line is appended under a lock and flushed to disk before the cell counts as done. A
-line that a crash cut short, or that was damaged since, fails its checksum; it is set
-aside in ``cells.rejected`` and its cell runs again.
+``OUT/<experiment>/cells.jsonl`` has one line per cell: a checksum and the cell's
+record. A line is appended under a lock and flushed to disk before the cell counts as
+done. A line that a crash cut short, or that was damaged since, fails its checksum; it
+is set aside in ``cells.rejected`` and its cell runs again. The tidy rows that people
+read (``results.csv``) are written from the journal.
 """
 
 from __future__ import annotations
 
+import csv
 import errno
+import importlib.util
+import io
 import json
 import logging
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from drmbench.config.model import Experiment
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import locked, replacing
+from drmbench.run.results import ROWS_FILE, read_rows
 from drmbench.run.task import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from drmbench.run.plan import Plan
 
 try:
     import fcntl
@@ -35,6 +44,26 @@ _RESERVE = ".reserve"
 _RESERVE_BYTES = 256 * 1024
 
 Record = dict[str, Any]
+
+_FIRST_COLUMNS = (
+    *("dataset", "substitute", "method", "mode"),
+    *("scaling", "split", "status", "reason"),
+)
+_LAST_COLUMNS = {
+    "classification": (
+        *("params", "applied_scaling", "score"),
+        *("seconds_select", "seconds_fit", "seconds_predict"),
+        *("n_train", "n_test", "notes", "cell"),
+    ),
+    "timing": (
+        *("n_train", "alpha", "beta", "examples"),
+        *("iterations", "seconds_example", "seconds_sd", "cell"),
+    ),
+    "convergence": (
+        *("n_train", "alpha", "beta", "examples", "iterations", "iterations_sd"),
+        *("seconds_example", "seconds_sd", "converged", "trace", "cell"),
+    ),
+}
 
 #: How to bring a record of an older schema version to the next one, by old version.
 UPGRADERS: dict[int, Callable[[Record], Record]] = {}
@@ -278,3 +307,42 @@ def open_store(folder: Path) -> Iterator[Store]:
         yield store
     finally:
         store.release()
+
+
+def columns_of(experiment: Experiment) -> list[str]:
+    """Return the columns of an experiment's rows, in order."""
+    metrics = experiment.metrics if experiment.kind == "classification" else ()
+    return [*_FIRST_COLUMNS, *metrics, *_LAST_COLUMNS[experiment.kind]]
+
+
+def write_rows(plan: Plan, store: Store) -> Path:
+    """Write the rows of all finished cells of a plan, in the plan's order."""
+    rows = (
+        {**row, "method": task.method.label, "cell": task.key}
+        for task in plan.cells
+        if task.key in store.records
+        for row in store.records[task.key]["rows"]
+    )
+    path = store.folder / ROWS_FILE
+    with replacing(path) as temporary:
+        text = csv_text(columns_of(plan.experiment), rows)
+        temporary.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def csv_text(columns: list[str], rows: Iterable[dict[str, Any]]) -> str:
+    """Return rows as CSV; numbers keep every digit."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(
+        stream, columns, restval="", extrasaction="ignore", lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def write_parquet(path: Path) -> None:
+    """Write the rows of a CSV file as parquet beside it, if pyarrow is installed."""
+    if importlib.util.find_spec("pyarrow") is not None:
+        with replacing(path.with_suffix(".parquet")) as temporary:
+            read_rows(path).to_parquet(temporary, index=False)
