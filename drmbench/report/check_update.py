@@ -14,6 +14,7 @@ from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.report.check import Comparison, compare
 from drmbench.report.check_cells import KEY
+from drmbench.run.manifest import read_manifest
 from drmbench.run.results import (
     MANIFEST_FILE,
     ROWS_FILE,
@@ -113,11 +114,11 @@ def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -
     columns = list(dict.fromkeys([*old.columns, *new.columns]))
     order = [*old.index, *new.index.difference(old.index, sort=False)]
     rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
-    manifests = [
-        json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        for folder in (reference, fresh)
-    ]
-    merged = _merged_manifest(manifests[0], manifests[1], new)
+    merged = _merged_manifest(
+        read_manifest(reference / MANIFEST_FILE),
+        read_manifest(fresh / MANIFEST_FILE),
+        new,
+    )
     with replacing(reference / ROWS_FILE) as temporary:
         rows.loc[order, columns].fillna("").to_csv(
             temporary, index=False, lineterminator="\n"
@@ -155,6 +156,8 @@ def _merged_experiment(
     experiment = dict(now if _describes_all(old, new) else was)
     for key in ("scaling", "metrics"):
         experiment[key] = list(dict.fromkeys([*was[key], *now[key]]))
+    for key, label in (("datasets", "name"), ("methods", "label")):
+        experiment[key] = _merged(was[key], now[key], label)
     overrides = now.get("selection_overrides") or {}
     experiment["selection_overrides"] = {
         **(was.get("selection_overrides") or {}),
