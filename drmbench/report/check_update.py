@@ -137,6 +137,10 @@ def _merged_manifest(
     methods = _merged(old["methods"], new["methods"], "label")
     experiment = _merged_experiment(old, new, set(rows["method"]))
     splits = sum(int(entry["splits"]) for entry in datasets)
+    words = [m["selection_words"] for m in (old, new) if "selection_words" in m]
+    if words:
+        overrides = _merged_overrides(words[0], words[-1], set(rows["method"]))
+        old = {**old, "selection_words": {**words[0], "selection_overrides": overrides}}
     return {
         **old,
         "config": (new if _describes_all(old, new) else old).get("config"),
@@ -158,12 +162,19 @@ def _merged_experiment(
         experiment[key] = list(dict.fromkeys([*was[key], *now[key]]))
     for key, label in (("datasets", "name"), ("methods", "label")):
         experiment[key] = _merged(was[key], now[key], label)
-    overrides = now.get("selection_overrides") or {}
-    experiment["selection_overrides"] = {
-        **(was.get("selection_overrides") or {}),
-        **{label: text for label, text in overrides.items() if label in run},
-    }
+    experiment["selection_overrides"] = _merged_overrides(was, now, run)
     return experiment
+
+
+def _merged_overrides(
+    was: Mapping[str, Any], now: Mapping[str, Any], run: set[str]
+) -> dict[str, Any]:
+    """Return how single methods were selected: those that were run now, and then."""
+    newer = now.get("selection_overrides", {})
+    return {
+        **was.get("selection_overrides", {}),
+        **{label: plan for label, plan in newer.items() if label in run},
+    }
 
 
 def _describes_all(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

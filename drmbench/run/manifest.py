@@ -206,13 +206,10 @@ def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
     }
     if found is None:
         return {**upgraded, "selection_words": words}
-    overrides = words.get("selection_overrides", {})
     plans = found.model_dump(mode="json", include={*_SENTENCES, "tie"})
-    plans["selection_overrides"] = {
-        label: plans["selection_overrides"].get(label)
-        or {**plans["selection"], "note": sentence}
-        for label, sentence in overrides.items()
-    }
+    for label, sentence in words.get("selection_overrides", {}).items():
+        own = {**plans["selection"], "note": sentence}
+        plans["selection_overrides"].setdefault(label, own)
     return {**upgraded, "experiment": {**experiment, **plans}}
 
 
