@@ -218,15 +218,17 @@ def _named_in(config: str) -> dict[str, DatasetRef]:
     root = read_yaml(config, Problems(Path("config")))
     try:
         items = root.plain()["datasets"] if root else []
-        return {
-            item.get("as", item["name"]): DatasetRef(
-                name=item.get("as", item["name"]),
-                parameters=item.get("parameters", {}),
+        named = (item for item in items if "name" in item and "path" not in item)
+        refs = [
+            DatasetRef(
+                name=item.get("as") or item["name"],
+                parameters=item.get("parameters") or {},
                 source=item["name"] if "as" in item else "",
             )
-            for item in items
-            if isinstance(item, dict) and "name" in item and "path" not in item
-        }
+            for item in named
+            if isinstance(item, dict)
+        ]
+        return {ref.name: ref for ref in refs}
     except (KeyError, TypeError, ValueError):
         return {}
 
