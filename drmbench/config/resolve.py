@@ -229,6 +229,9 @@ class _Draft:
             except ValidationError as error:
                 found = real_errors(error, self.root)
             for one in found:
+                kind = (*place_of(one["loc"], self.root).path[:-1], "kind")
+                if one["type"] == "other_kind" and kind in self.lost:
+                    continue  # what it should have been is not known
                 for line, message in explain(one, self.root):
                     self.problems.add(line, message)
             # Later items first, so that the earlier ones keep their places.
@@ -646,7 +649,7 @@ def _choose_selection(draft: _Draft, labels: Sequence[str]) -> dict[str, Any]:
     said = selection.said()
     modes, methods = said.pop("modes", None), said.pop("methods", {})
     plan = SelectionPlan(**{"metric": metrics[0], **said})
-    if any(path[:1] == ("methods",) for path in draft.lost):
+    if not labels or any(path[:1] == ("methods",) for path in draft.lost):
         labels = list(methods)  # what is missing may have any label
     for label in methods:
         if label not in labels:
