@@ -27,6 +27,7 @@ from drmbench.config.messages import (
     real_errors,
 )
 from drmbench.config.model import (
+    ITEMS,
     AnyMethod,
     DatasetItem,
     DatasetRef,
@@ -244,7 +245,9 @@ class _Draft:
         place = place_of(error["loc"], self.root)
         if error["type"] == "twice":
             yield from ((*place.path, number) for number in error["ctx"]["items"])
-        elif place.path[2:] == tuple(place.section.keys()[:1]):
+        elif place.section in ITEMS.values() and place.path[2:] == (
+            place.section.keys()[0],
+        ):
             yield place.path[:2]  # an item is nothing without the key that tells what
         elif place.path or error["type"] != "missing":
             yield place.path
@@ -254,10 +257,13 @@ class _Draft:
         if not path:
             self.root = YamlNode({}, self.root.line)
             return
-        container = self.root.at(*path[:-1])
-        container.value.pop(path[-1])
-        if container.value == []:
-            self._remove(path[:-1])
+        container = self.root.at(*path[:-1]).value
+        if isinstance(container, dict):
+            container.pop(str(path[-1]), None)
+        elif isinstance(container, list):
+            del container[int(path[-1])]
+            if not container:
+                self._remove(path[:-1])
 
     def resolve(self) -> Experiment | None:
         """Return the experiment; None if anything is wrong, which is noted."""
