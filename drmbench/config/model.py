@@ -1,14 +1,54 @@
-"""What an experiment is, once its YAML file has been read and checked."""
+"""Experiments: every key of their files, and what an experiment is once resolved.
+
+The models here are the one description of experiments. Files are checked against
+:class:`ExperimentFile`, its JSON schema is for editors, and :class:`Experiment` is what
+is run, sent to workers, stored in manifests and read back.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import GenerateJsonSchema
+
+from drmbench.config.values import (
+    DURATION_SCHEMA,
+    DURATIONS,
+    Count,
+    Dataset,
+    Group,
+    Label,
+    Listed,
+    MethodName,
+    Metric,
+    Number,
+    Only,
+    Parameter,
+    Positive,
+    Prose,
+    Repeats,
+    Says,
+    ScalarMetric,
+    Share,
+    Text,
+    TwoOrMore,
+    seconds_of,
+)
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method, with_overrides
 from drmbench.protocol.protocol import Protocol, ScalingMode
@@ -16,95 +56,100 @@ from drmbench.protocol.selection import SelectionPlan
 from drmbench.protocol.splits import SplitKind, SplitPlan
 
 Kind = Literal["classification", "timing", "convergence"]
+SelectionKind = Literal["loo", "kfold", "random"]
+Tie = Literal["preferred", "first"]
+
+# ------------------------------------------------------- what files and runs share
 
 
-@dataclass(frozen=True)
-class DatasetRef:
-    """A data set of the catalogue, or a user's own file.
+class _Nothing:
+    """Stands for the null of a file, where a model would take None for unsaid."""
 
-    Attributes
-    ----------
-    name : str
-        Name in the catalogue, or the name that result rows use for a file.
-    path : Path or None
-        The file, already resolved against the config's folder.
-    target : str or None
-        Column with the classes, for a file.
-    parameters : mapping
-        Parameters of generated data.
-    source : str
-        Name in the catalogue where it differs from ``name``: the config says ``as``.
+
+class Section(BaseModel):
+    """A mapping of an experiment file, or a stored one, whose keys are all known.
+
+    A file is validated with a context and stored values without. Stored values that are
+    defaults count as not said: a default need not be what a file may say.
     """
 
-    name: str
-    path: Path | None = None
-    target: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    source: str = ""
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True
+    )
+    #: Keys that may be null in a file.
+    nullable: ClassVar[frozenset[str]] = frozenset()
 
-    @property
-    def catalogue_name(self) -> str:
-        """The data set's name in the catalogue."""
-        return self.source or self.name
+    @classmethod
+    def keys(cls) -> list[str]:
+        """Return the keys as files write them."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+    def said(self) -> dict[str, Any]:
+        """Return the values of the keys that a file has."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tell_null_from_unsaid(cls, data: Any, info: ValidationInfo) -> Any:
+        if not isinstance(data, dict):
+            return data
+        if info.context:
+            return {
+                key: _Nothing() if value is None and key not in cls.nullable else value
+                for key, value in data.items()
+            }
+        fields = cls.model_fields
+        return {
+            key: value
+            for key, value in data.items()
+            if key not in fields or value != fields[key].default
+        }
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        described = handler.resolve_ref_schema(handler(schema))
+        described.pop("description", None)
+        conditions = [
+            _only_for_kinds(name, one.kinds, cls.model_fields["kind"].default)
+            for name, field in cls.model_fields.items()
+            for one in field.metadata
+            if isinstance(one, Only)
+        ]
+        if conditions:
+            described["allOf"] = conditions
+        return described
 
 
-@dataclass(frozen=True)
-class MethodRef:
-    """A method of the registry, perhaps with another grid, under a label.
-
-    Attributes
-    ----------
-    name : str
-        Name in the registry.
-    label : str
-        What result rows call it; the name unless the config says ``as``.
-    grid, params : mapping
-        Changes, as :func:`drmbench.methods.registry.with_overrides` takes them.
-    """
-
-    name: str
-    label: str
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    params: Mapping[str, Any] = field(default_factory=dict)
-
-    def method(self) -> Method:
-        """Return the method, with the changes."""
-        return self._method
-
-    @cached_property
-    def _method(self) -> Method:
-        # Changes are checked against every candidate, once and not for every cell.
-        method = get_method(self.name)
-        if not (self.grid or self.params):
-            return method
-        return with_overrides(method, grid=self.grid, params=self.params)
+def _only_for_kinds(key: str, kinds: Sequence[str], default: str | None) -> Any:
+    """Refuse a key in a mapping whose kind, said or by default, does not have it."""
+    other: dict[str, Any] = {"properties": {"kind": {"not": {"enum": list(kinds)}}}}
+    if default is None or default in kinds:
+        other["required"] = ["kind"]
+    return {"if": other, "then": {"properties": {key: False}}}
 
 
-@dataclass(frozen=True)
-class SplitSpec:
-    """How data sets are split, before the paper's sizes are looked up.
-
-    Attributes
-    ----------
-    kind : {"random", "given", "folds", "kfold"}
-        As in :class:`~drmbench.protocol.splits.SplitPlan`.
-    train : int or float or "paper"
-        Rows or share that train in a random split; ``paper`` takes the paper's sizes
-        from the catalogue.
-    test : int or None
-        Test rows; None is the rest.
-    max_train : int or None
-        Train on at most so many rows, where ``train`` is a share.
-    k, repeats : int
-        As in :class:`~drmbench.protocol.splits.SplitPlan`.
-    """
+class SplitSpec(Section):
+    """How data sets are split, before the paper's sizes are looked up."""
 
     kind: SplitKind = "random"
-    train: int | float | Literal["paper"] = "paper"
-    test: int | None = None
-    max_train: int | None = None
-    k: int = 5
-    repeats: int = 5
+    """random: stratified parts; given: the data set's own split; folds: its own folds;
+    kfold: stratified k-fold."""
+    train: Annotated[
+        Literal["paper"] | Count | Share,
+        Field(union_mode="left_to_right"),
+        Says("paper, a number of rows, or a share above 0 and below 1"),
+        Only("random"),
+    ] = "paper"
+    """Training size: a number of rows, a share, or paper for the paper's sizes."""
+    test: Annotated[Count | None, Only("random")] = None
+    """Number of test rows; by default all that do not train. train: paper has its
+    own."""
+    max_train: Annotated[Count | None, Only("random")] = None
+    """Train on at most so many rows, where train is a share."""
+    k: Annotated[TwoOrMore, Only("kfold")] = 5
+    """Number of folds."""
+    repeats: Annotated[Repeats, Only("random", "kfold")] = 5
+    """How often splits are drawn again; by default 5 times, with kfold once."""
 
     def train_rows(self, n: int) -> int:
         """Return how many of n rows train in a random split; not for ``paper``."""
@@ -121,8 +166,8 @@ class SplitSpec:
 
         Examples
         --------
-        >>> SplitSpec(train=0.8).describe(), SplitSpec("kfold", repeats=1).describe()
-        ('5 random splits (train: 0.8)', '5-fold')
+        >>> SplitSpec(train=0.8).describe(), SplitSpec(kind="folds").describe()
+        ('5 random splits (train: 0.8)', 'their own folds')
         """
         test = f", test: {self.test}" if self.test else ""
         times = f", {self.repeats} times" if self.repeats > 1 else ""
@@ -134,100 +179,360 @@ class SplitSpec:
         }[self.kind]
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """What the timing and convergence experiments measure.
+class Measurement(Section):
+    """What the timing and convergence experiments measure."""
 
-    Attributes
-    ----------
-    alpha : float
-        The weight α of the within-class scatter.
-    betas : tuple of float
-        Ridge penalties β; timing uses the first alone.
-    sizes : tuple of int
-        Training sizes of timing; a size above what a data set has is left out, and
-        the whole training part is always added. Empty for convergence.
-    examples : int
-        Test examples, each solved by itself.
-    iterations : int
-        Iterations of each solve: exactly so many in timing, at most so many in
-        convergence.
-    tol : float
-        Stopping tolerance of convergence.
+    alpha: Annotated[float, Number(low=0)] = 1e-3
+    """Weight of the within-class scatter."""
+    betas: Annotated[tuple[Positive, ...], Listed(or_one=True)] = (1e4,)
+    """Ridge penalties; timing has one."""
+    sizes: Annotated[tuple[TwoOrMore, ...], Listed(at_least=0, or_one=True)] = ()
+    """Training sizes of timing; the whole training part is always added."""
+    examples: Count = 100
+    """Test examples, each solved by itself."""
+    iterations: Count = 50
+    """Iterations of each solve: exactly so many in timing, at most so many in
+    convergence."""
+    tol: Positive = 1e-5
+    """Stopping tolerance of convergence."""
+
+
+class _Described(Section):
+    """The keys that a file and the experiment it describes have in common."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset({"timeout"})
+
+    name: Annotated[
+        str,
+        Text(
+            "^[a-z0-9][a-z0-9-]{0,63}$", "small letters, digits and hyphens, at most 64"
+        ),
+    ]
+    """Short name; also the folder of the results."""
+    title: Prose = ""
+    """One line for people."""
+    reproduces: Annotated[
+        str,
+        Text(
+            "^(table|figure)[0-9]+$",
+            "a table or figure of the paper, such as table3 or figure1",
+        ),
+    ] = ""
+    """The paper's table or figure, such as table3."""
+    kind: Kind = "classification"
+    """What a cell does: classify, time single solves, or trace them."""
+    datasets: tuple[Any, ...]
+    methods: tuple[Any, ...]
+    metrics: Annotated[
+        tuple[Metric, ...], Listed(or_one=True), Only("classification")
+    ] = ("accuracy", "gmean", "balanced_accuracy")
+    """What is measured; tables show the first, which must be one number."""
+    measure: Annotated[Measurement, Only("timing", "convergence")] = Measurement()
+    """What timing and convergence measure."""
+    seed: Annotated[int, Number(low=0, high=2**32 - 1, whole=True)] = 0
+    """Seed of splits and methods."""
+    timeout: Annotated[
+        Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None,
+        BeforeValidator(seconds_of),
+        WithJsonSchema({"anyOf": DURATION_SCHEMA}),
+        Says(
+            f"a time above zero such as {DURATIONS}, a number of seconds, or null for"
+            " no limit"
+        ),
+    ] = None
+    """Time limit of a cell; none by default."""
+    substitutes: Annotated[bool, Field(strict=True), Says("true or false")] = False
+    """Whether a real relative, marked, may stand in for a data set that cannot be
+    obtained."""
+    deviations: Annotated[tuple[Prose, ...], Listed(at_least=0, or_one=True)] = ()
+    """What differs from the paper, shown under the table."""
+
+
+# ------------------------------------------------------------ the keys of a file
+
+
+class GroupItem(Section):
+    """A group of data sets in a file."""
+
+    group: Group
+    """All data sets of a group of the catalogue."""
+    except_: Annotated[tuple[Dataset, ...], Listed(at_least=0, or_one=True)] = Field(
+        default=(), alias="except"
+    )
+    """Data sets of the group that are left out."""
+
+
+class FileItem(Section):
+    """A user's own file of data."""
+
+    path: Label
+    """Your own file (csv, tsv, npz, arff, libsvm, mat), relative to this one."""
+    target: Label | None = None
+    """Its column, attribute or array with the classes."""
+    name: Label | None = None
+    """Its name in results; by default the file's."""
+
+
+class NamedItem(Section):
+    """A data set of the catalogue with something said of it."""
+
+    name: Dataset
+    """A data set of the catalogue."""
+    as_: Label | None = Field(default=None, alias="as")
+    """What results call it; by default its name."""
+    parameters: dict[str, Parameter] = {}
+    """Parameters of generated data, such as n, p and classes."""
+
+
+class MethodItem(Section):
+    """A method of the registry with something said of it."""
+
+    name: MethodName
+    """A method of the registry."""
+    as_: Label | None = Field(default=None, alias="as")
+    """What results call it; by default its name."""
+    grid: dict[str, Annotated[list[Parameter], Listed()]] = {}
+    """Values to search instead of the method's own, by parameter."""
+    params: dict[str, Parameter] = {}
+    """Parameters to fix."""
+
+
+#: The mappings that items of a list can be; errors have these tags in their place.
+ITEMS: dict[str, type[Section]] = {
+    "<group>": GroupItem,
+    "<path>": FileItem,
+    "<name>": NamedItem,
+    "<method>": MethodItem,
+}
+LONE = "<lone>"
+
+
+def _told_by(*tags: str) -> Discriminator:
+    """Tell what an item is by the first of some keys that it has."""
+    keys = {tag: ITEMS[tag].keys()[0] for tag in tags}
+
+    def tag_of(item: Any) -> str | None:
+        if isinstance(item, str):
+            return LONE
+        there = item if isinstance(item, dict) else {}
+        return next((tag for tag, key in keys.items() if key in there), None)
+
+    return Discriminator(
+        tag_of,
+        custom_error_type="no_telling_key",
+        custom_error_message="is none of what it can be",
+        custom_error_context={"keys": " or ".join(keys.values())},
+    )
+
+
+DatasetItem = Annotated[
+    Annotated[Dataset, Tag(LONE)]
+    | Annotated[GroupItem, Tag("<group>")]
+    | Annotated[FileItem, Tag("<path>")]
+    | Annotated[NamedItem, Tag("<name>")],
+    _told_by("<group>", "<path>", "<name>"),
+]
+AnyMethod = Annotated[
+    Annotated[MethodName, Tag(LONE)] | Annotated[MethodItem, Tag("<method>")],
+    _told_by("<method>"),
+]
+
+
+class PlanSection(Section):
+    """A plan of selection; what it does not say is as in the experiment's."""
+
+    kind: SelectionKind | None = None
+    """loo: leave-one-out; kfold: stratified k-fold; random: random splits of a random
+    subset; each within the training part."""
+    metric: ScalarMetric | None = None
+    """What selects; by default the first of the experiment's metrics."""
+    k: Annotated[TwoOrMore | None, Only("kfold")] = None
+    """Number of folds, by default 10; fewer where there are fewer rows."""
+    repeats: Annotated[Repeats | None, Only("kfold", "random")] = None
+    """Number of k-fold partitions, or of random splits; by default 1."""
+    subset: TwoOrMore | None = None
+    """Select on so many training rows, drawn stratified, where there are more; by
+    default on all, with random on 3,000."""
+    train_share: Annotated[Share | None, Only("random")] = None
+    """Share of the subset that trains in each random split, by default 0.8."""
+    note: Prose | None = None
+    """Footnote on why parameters are selected so."""
+
+
+class ModesSection(Section):
+    """Plans of all methods in some scaling modes."""
+
+    honest: PlanSection | None = None
+    """The plan of all methods in mode honest."""
+    paper: PlanSection | None = None
+    """The plan of all methods in mode paper."""
+    none: PlanSection | None = None
+    """The plan of all methods in mode none."""
+    maxabs: PlanSection | None = None
+    """The plan of all methods in mode maxabs."""
+
+
+class SelectionSection(PlanSection):
+    """How parameters are selected."""
+
+    kind: SelectionKind | None = SelectionPlan.kind
+    """loo: leave-one-out; kfold: stratified k-fold; random: random splits of a random
+    subset; each within the training part."""
+    tie: Tie | None = None
+    """Which of equal scores is selected, for all methods: the one the method prefers
+    (the more regularised) or the first in grid order; by default first in the scaling
+    mode paper, preferred in the others."""
+    methods: dict[str, PlanSection] = {}
+    """Another plan for some methods, by label; each key that is not there is as in the
+    experiment's plan."""
+    modes: ModesSection = ModesSection()
+    """Another plan in some scaling modes, for all methods alike; each key that is not
+    there is as in the experiment's plan."""
+
+
+class ProtocolSection(Section):
+    """Splits, selection and scaling."""
+
+    split: SplitSpec | None = None
+    """How data sets are split. By default as in the paper, if that is the same for all
+    of them (random with train: paper, given or folds); otherwise kfold with k: 5,
+    once."""
+    selection: SelectionSection = SelectionSection()
+    """How parameters are selected."""
+    scaling: Annotated[tuple[ScalingMode, ...], Listed(or_one=True)] = ("honest",)
+    """Scaling modes, each of which is run. honest: none or max-abs, selected with the
+    parameters; paper: the paper's, better of two on the test part; none; maxabs. By
+    default honest; timing and convergence use maxabs."""
+
+
+class ExperimentFile(_Described):
+    """All that an experiment file may hold."""
+
+    datasets: Annotated[tuple[DatasetItem, ...], Listed(told=False)]
+    """Data sets: names of the catalogue, groups, your own files, or generated data with
+    parameters."""
+    methods: Annotated[tuple[AnyMethod, ...], Listed(told=False)]
+    """Methods: names, or mappings that change the grid or fix parameters."""
+    protocol: ProtocolSection = ProtocolSection()
+    """Splits, selection and scaling."""
+
+
+class _SchemaOfFiles(GenerateJsonSchema):
+    """Writes no titles, and no null or default that stands for nothing said."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def nullable_schema(self, schema: Any) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        described = super().default_schema(schema)
+        if described.get("default") in (None, {}, ""):
+            described.pop("default", None)
+        return described
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of experiment files.
+
+    It is made from what the validator checks. What a schema cannot say, such as that a
+    data set has rows enough for a split, only the validator checks.
+
+    Examples
+    --------
+    >>> json_schema()["required"]
+    ['name', 'datasets', 'methods']
     """
+    schema = ExperimentFile.model_json_schema(schema_generator=_SchemaOfFiles)
+    names = (Dataset, Group, MethodName, Metric, ScalarMetric)
+    for one in (name.__metadata__[0] for name in names):  # type: ignore[attr-defined]
+        schema["$defs"][one.what.replace(" ", "-")] = {"enum": list(one.values())}
+    for part in _mappings_in(schema):
+        if "name of" in part:
+            part["$ref"] = f"#/$defs/{part.pop('name of').replace(' ', '-')}"
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**head, **schema, "title": "drmbench experiment"}
 
-    alpha: float = 1e-3
-    betas: tuple[float, ...] = (1e4,)
-    sizes: tuple[int, ...] = ()
-    examples: int = 100
-    iterations: int = 50
-    tol: float = 1e-5
+
+def _mappings_in(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+    if isinstance(schema, dict | list):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            yield from _mappings_in(part)
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """One experiment: data sets x methods x splits under a protocol.
+# ------------------------------------------------------------ a resolved experiment
 
-    Attributes
-    ----------
-    name : str
-        Short name; also the folder of its results.
-    title : str
-        One line for people.
-    reproduces : str
-        The paper's table or figure (``table3``, ``figure4``), or empty.
-    kind : {"classification", "timing", "convergence"}
-        What a cell does.
-    datasets, methods : tuple
-        What is crossed.
-    split : SplitSpec
-        How data sets are split.
-    selection : SelectionPlan
-        How parameters are selected.
-    selection_overrides : mapping of str to SelectionPlan
-        Another plan for some methods, by label.
-    selection_modes : mapping of str to SelectionPlan
-        Another plan for all methods alike in some scaling modes, by mode.
-    tie : {"preferred", "first"} or None
-        Which of equal scores is selected; None is the paper's ``first`` in the scaling
-        mode ``paper`` and ``preferred`` in the others.
-    scaling : tuple of {"honest", "paper", "none", "maxabs"}
-        Scaling modes; a cell is run in each.
-    metrics : tuple of str
-        The first is the one that the table shows.
-    measure : Measurement
-        For timing and convergence.
-    seed : int
-        Seed of splits and methods.
-    timeout : float or None
-        Time limit of a cell in seconds.
-    substitutes : bool
-        Whether a real relative may stand in for a data set that cannot be had.
-    deviations : tuple of str
-        What differs from the paper, shown under the table.
-    source : Path or None
-        The file it was read from.
-    """
+
+class DatasetRef(Section):
+    """A data set of the catalogue, or a user's own file."""
 
     name: str
+    """Name in the catalogue, or the name that result rows use for a file."""
+    path: Path | None = None
+    """The file, already resolved against the config's folder."""
+    target: str | None = None
+    """Column with the classes, for a file."""
+    parameters: Mapping[str, Any] = {}
+    """Parameters of generated data."""
+    source: str = ""
+    """Name in the catalogue where it differs from ``name``: the config says ``as``."""
+
+    @property
+    def catalogue_name(self) -> str:
+        """The data set's name in the catalogue."""
+        return self.source or self.name
+
+
+class MethodRef(Section):
+    """A method of the registry, perhaps with another grid, under a label."""
+
+    name: str
+    """Name in the registry."""
+    label: str
+    """What result rows call it; the name unless the config says ``as``."""
+    grid: Mapping[str, list[Any]] = {}
+    """Changes, as :func:`drmbench.methods.registry.with_overrides` takes them."""
+    params: Mapping[str, Any] = {}
+    """The same."""
+
+    def method(self) -> Method:
+        """Return the method, with the changes."""
+        return self._method
+
+    @cached_property
+    def _method(self) -> Method:
+        # Changes are checked against every candidate, once and not for every cell.
+        method = get_method(self.name)
+        if not (self.grid or self.params):
+            return method
+        return with_overrides(method, grid=self.grid, params=self.params)
+
+
+class Experiment(_Described):
+    """One experiment: data sets x methods x splits under a protocol."""
+
     datasets: tuple[DatasetRef, ...]
+    """What is crossed with the methods."""
     methods: tuple[MethodRef, ...]
-    title: str = ""
-    reproduces: str = ""
-    kind: Kind = "classification"
-    split: SplitSpec = field(default_factory=SplitSpec)
-    selection: SelectionPlan = field(default_factory=SelectionPlan)
-    selection_overrides: Mapping[str, SelectionPlan] = field(default_factory=dict)
-    selection_modes: Mapping[str, SelectionPlan] = field(default_factory=dict)
-    tie: Literal["preferred", "first"] | None = None
-    scaling: tuple[ScalingMode, ...] = ("honest",)
-    metrics: tuple[str, ...] = ("accuracy", "gmean", "balanced_accuracy")
-    measure: Measurement = field(default_factory=Measurement)
-    seed: int = 0
-    timeout: float | None = None
-    substitutes: bool = False
-    deviations: tuple[str, ...] = ()
+    """What is crossed with the data sets."""
+    split: SplitSpec = SplitSpec()
+    """How data sets are split."""
+    selection: SelectionPlan = SelectionPlan()
+    """How parameters are selected."""
+    selection_overrides: Mapping[str, SelectionPlan] = {}
+    """Another plan for some methods, by label."""
+    selection_modes: Mapping[ScalingMode, SelectionPlan] = {}
+    """Another plan for all methods alike in some scaling modes, by mode."""
+    tie: Tie | None = None
+    """Which of equal scores is selected; None is the paper's ``first`` in the scaling
+    mode ``paper`` and ``preferred`` in the others."""
+    scaling: Annotated[tuple[ScalingMode, ...], Listed()] = ("honest",)
+    """Scaling modes; a cell is run in each."""
     source: Path | None = None
+    """The file it was read from."""
 
     def selection_for(self, ref: MethodRef, mode: ScalingMode) -> SelectionPlan:
         """Return how a method's parameters are selected in a scaling mode."""
@@ -251,3 +556,38 @@ class Experiment:
             metrics=self.metrics,
             seed=self.seed,
         )
+
+
+#: Fields of an experiment that decide no number.
+_PROSE = ("name", "title", "reproduces", "timeout", "deviations", "source")
+
+
+def experiment_identity(experiment: Experiment) -> dict[str, Any]:
+    """Return all that decides an experiment's numbers, and nothing that is prose.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Any experiment, from a file or from a manifest.
+
+    Returns
+    -------
+    dict
+        Nested plain values. ``datasets`` is by name, ``methods`` and
+        ``selection_overrides`` by label, ``selection_modes`` by mode. Names, titles,
+        notes, paths and time limits are not in it.
+    """
+    identity = experiment.model_dump(mode="json", exclude=set(_PROSE))
+    plans = (*identity["selection_overrides"].values(), identity["selection"])
+    for plan in (*plans, *identity["selection_modes"].values()):
+        del plan["note"]
+    identity["datasets"] = {
+        ref.name: {
+            "source": ref.catalogue_name,
+            "target": ref.target,
+            "parameters": dict(ref.parameters),
+        }
+        for ref in experiment.datasets
+    }
+    identity["methods"] = {ref.pop("label"): ref for ref in identity["methods"]}
+    return identity

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from drmbench.config.model import experiment_identity
 from drmbench.errors import InputError
 from drmbench.report.check_cells import CellComparer, Move, keyed, place_of
 from drmbench.run.results import Results, experiments_in, load_results
@@ -114,9 +115,7 @@ def _schema(results: Results) -> Any:
 def _other_experiment(reference: Results, fresh: Results) -> Iterator[str]:
     """Say in what the two are not the same experiment on the same data."""
     yield from _differences(("schema",), reference.manifest, fresh.manifest)
-    yield from _differences(
-        _PROTOCOL, vars(reference.experiment), vars(fresh.experiment)
-    )
+    yield from _differences(_PROTOCOL, _protocol(reference), _protocol(fresh))
     for name in _in_both(fresh.rows["dataset"], reference.datasets, fresh.datasets):
         old, new = reference.datasets[name], fresh.datasets[name]
         for text in _differences(("fingerprint", "substitute"), old, new):
@@ -137,10 +136,14 @@ def _in_both(
     return (name for name in dict.fromkeys(names) if name in old and name in new)
 
 
-def _own_selection(results: Results, method: str) -> str | None:
-    overrides = results.experiment.selection_overrides
-    found: str | None = overrides.get(method)
-    return found
+def _protocol(results: Results) -> dict[str, Any]:
+    """Return what decides numbers; selection in words where no more is known."""
+    identity = experiment_identity(results.experiment)
+    return {**identity, **results.manifest.get("selection_words", {})}
+
+
+def _own_selection(results: Results, method: str) -> Any:
+    return _protocol(results)["selection_overrides"].get(method)
 
 
 def _differences(

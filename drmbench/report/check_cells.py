@@ -241,7 +241,7 @@ class CellComparer:
         return bool(self.reference.methods[method].get("stochastic"))
 
     def _held_out(self, dataset: str, row: Row) -> HeldOut:
-        kind = self.reference.experiment.split.get("kind")
+        kind = self.reference.experiment.split.kind
         entry = self.reference.datasets[dataset]
         return HeldOut.of(entry, int(row["n_test"]), stratified=kind in _STRATIFIED)
 

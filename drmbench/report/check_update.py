@@ -14,6 +14,7 @@ from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.report.check import Comparison, compare
 from drmbench.report.check_cells import KEY
+from drmbench.run.manifest import read_manifest
 from drmbench.run.results import (
     MANIFEST_FILE,
     ROWS_FILE,
@@ -113,11 +114,11 @@ def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -
     columns = list(dict.fromkeys([*old.columns, *new.columns]))
     order = [*old.index, *new.index.difference(old.index, sort=False)]
     rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
-    manifests = [
-        json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        for folder in (reference, fresh)
-    ]
-    merged = _merged_manifest(manifests[0], manifests[1], new)
+    merged = _merged_manifest(
+        read_manifest(reference / MANIFEST_FILE),
+        read_manifest(fresh / MANIFEST_FILE),
+        new,
+    )
     with replacing(reference / ROWS_FILE) as temporary:
         rows.loc[order, columns].fillna("").to_csv(
             temporary, index=False, lineterminator="\n"
@@ -136,6 +137,10 @@ def _merged_manifest(
     methods = _merged(old["methods"], new["methods"], "label")
     experiment = _merged_experiment(old, new, set(rows["method"]))
     splits = sum(int(entry["splits"]) for entry in datasets)
+    words = [m["selection_words"] for m in (old, new) if "selection_words" in m]
+    if words:
+        overrides = _merged_overrides(words[0], words[-1], set(rows["method"]))
+        old = {**old, "selection_words": {**words[0], "selection_overrides": overrides}}
     return {
         **old,
         "config": (new if _describes_all(old, new) else old).get("config"),
@@ -155,12 +160,21 @@ def _merged_experiment(
     experiment = dict(now if _describes_all(old, new) else was)
     for key in ("scaling", "metrics"):
         experiment[key] = list(dict.fromkeys([*was[key], *now[key]]))
-    overrides = now.get("selection_overrides") or {}
-    experiment["selection_overrides"] = {
-        **(was.get("selection_overrides") or {}),
-        **{label: text for label, text in overrides.items() if label in run},
-    }
+    for key, label in (("datasets", "name"), ("methods", "label")):
+        experiment[key] = _merged(was[key], now[key], label)
+    experiment["selection_overrides"] = _merged_overrides(was, now, run)
     return experiment
+
+
+def _merged_overrides(
+    was: Mapping[str, Any], now: Mapping[str, Any], run: set[str]
+) -> dict[str, Any]:
+    """Return how single methods were selected: those that were run now, and then."""
+    newer = now.get("selection_overrides", {})
+    return {
+        **was.get("selection_overrides", {}),
+        **{label: plan for label, plan in newer.items() if label in run},
+    }
 
 
 def _describes_all(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

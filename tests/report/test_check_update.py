@@ -147,7 +147,7 @@ def test_a_method_added_with_a_selection_of_its_own(
     after = read_results(folders[0] / "demo")
     assert after.summary("iris", "rf").complete
     assert after.summary("iris", "nb").complete
-    assert after.experiment.selection_overrides == {"rf": "10-fold"}
+    assert after.selection_overrides("honest") == {"rf": "10-fold"}
     assert after.manifest["config"] == "name: newer\n"
 
 

@@ -234,10 +234,8 @@ def _beta_caption(results: Results, rows: pd.DataFrame, datasets: list[str]) -> 
     measure = results.experiment.measure
     settings = [
         constants(rows, "alpha"),
-        f"tolerance {measure['tol']:g}" if measure.get("tol") else "",
-        f"at most {measure['iterations']:,} iterations"
-        if measure.get("iterations")
-        else "",
+        f"tolerance {measure.tol:g}",
+        f"at most {measure.iterations:,} iterations",
     ]
     return caption(
         "Iterations until the tolerance was met (above) and time of one test example"

@@ -1,0 +1,278 @@
+"""What is wrong with experiment files: all of it, by line, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args, get_origin
+
+from drmbench.config.model import ITEMS, ExperimentFile, Section
+from drmbench.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+    from drmbench.config.yaml_lines import YamlNode
+
+Loc = tuple[int | str, ...]
+
+#: What mappings without known keys hold, by the key that they stand under.
+_MAPPINGS = {
+    "grid": "lists of values to search",
+    "params": "parameters",
+    "parameters": "parameters",
+    "methods": "plans by the label of a method",
+}
+#: What an item of a list is that is no mapping.
+_ITEM_NAMES = {
+    "datasets": "the name of a data set (see `drmbench data list`)",
+    "methods": "the name of a method (see `drmbench methods`)",
+}
+
+
+@dataclass(frozen=True)
+class FileProblem:
+    """One thing that is wrong.
+
+    Attributes
+    ----------
+    source : Path
+        The file, as the user named it.
+    line : int or None
+        Its line, from 1; None where the file could not be read at all.
+    message : str
+        What is wrong and what would be valid.
+    """
+
+    source: Path
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.source}:{self.line}" if self.line else str(self.source)
+        return f"{place}: {self.message}"
+
+
+class Problems:
+    """The problems of one file.
+
+    Parameters
+    ----------
+    source : Path
+        The file, as messages name it.
+    """
+
+    def __init__(self, source: Path) -> None:
+        self.source = source
+        self._found: list[FileProblem] = []
+
+    def add(self, line: int | None, message: str) -> None:
+        """Note a problem."""
+        self._found.append(FileProblem(self.source, line, message))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def in_order(self) -> list[FileProblem]:
+        """Return the problems by line, each once: an alias repeats what it stands for.
+
+        Examples
+        --------
+        >>> problems = Problems(Path("a.yaml"))
+        >>> for line in (7, 2, 7):
+        ...     problems.add(line, "is wrong")
+        >>> [str(problem) for problem in problems.in_order()]
+        ['a.yaml:2: is wrong', 'a.yaml:7: is wrong']
+        """
+        return sorted(dict.fromkeys(self._found), key=lambda found: found.line or 0)
+
+
+def raise_all(problems: Iterable[FileProblem]) -> None:
+    """Raise one `InputError` that lists all problems, if there are any."""
+    lines = [str(problem) for problem in problems]
+    if len(lines) > 1:
+        lines.insert(0, f"{len(lines)} problems in experiment files:")
+    if lines:
+        raise InputError("\n".join(lines))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a file an error of the model is.
+
+    Attributes
+    ----------
+    node : YamlNode
+        The value; the mapping, where a key is missing.
+    where : str
+        What messages call it: ``item 2 of datasets: path``.
+    section : type
+        The model of the innermost mapping around it.
+    path : tuple
+        What leads to it, without the tags that the model puts in.
+    """
+
+    node: YamlNode
+    where: str
+    section: type[Section]
+    path: Loc
+
+
+def place_of(loc: Loc, root: YamlNode) -> Place:
+    """Find the value that an error is about."""
+    node, where = root, ""
+    path: Loc = ()
+    section: type[Section] = ExperimentFile
+    for part in loc:
+        there = node.value
+        if isinstance(part, int):
+            if isinstance(there, list):  # else one item stands without a list
+                node, path = there[part], (*path, part)
+                where = _item(where, part + 1)
+        elif isinstance(there, dict) and part in there:
+            node, path = there[part], (*path, part)
+            where = _join(where, part)
+            section = _section_under(section, part)
+        elif part in ITEMS:
+            section = ITEMS[part]
+    return Place(node, where, section, path)
+
+
+def real_errors(error: ValidationError, root: YamlNode) -> list[ErrorDetails]:
+    """Return the errors, but not that a list is empty whose items are all invalid.
+
+    Unknown keys come first, and missing ones last.
+    """
+    rank = {"extra_forbidden": 0, "missing": 2}
+    found = [
+        one
+        for one in error.errors(include_url=False, include_input=False)
+        if one["type"] != "too_short" or place_of(one["loc"], root).node.value == []
+    ]
+    return sorted(found, key=lambda one: rank.get(one["type"], 1))
+
+
+def _section_under(section: type[Section], key: str) -> type[Section]:
+    """Return the model of the mappings under a key, or the one around them."""
+    field = section.model_fields.get(key)
+    kinds = (field.annotation, *get_args(field.annotation)) if field else ()
+    return next(
+        (k for k in kinds if isinstance(k, type) and issubclass(k, Section)), section
+    )
+
+
+def _join(where: str, key: str) -> str:
+    """Return the name of a key in messages: ``protocol.split.k``."""
+    if not where:
+        return key
+    item = where.startswith("item ") and ":" not in where
+    return f"{where}: {key}" if item else f"{where}.{key}"
+
+
+def _item(where: str, number: int) -> str:
+    """Return the name of an item in messages: ``item 2 of metrics``."""
+    if where.startswith("item "):
+        return f"{where}, item {number}"
+    return f"item {number} of {where}"
+
+
+def explain(error: ErrorDetails, root: YamlNode) -> Iterator[tuple[int, str]]:
+    """Give the lines and sentences that an error of the model stands for."""
+    place = place_of(error["loc"], root)
+    node, where = place.node, place.where or "the experiment"
+    match error["type"]:
+        case "missing":
+            yield node.line, f"{where} needs the key {error['loc'][-1]!r}"
+        case "extra_forbidden":
+            yield node.key_line, _unknown_key(str(place.path[-1]), place)
+        case "other_kind":
+            yield node.key_line, f"{where}: {error['msg']}"
+        case "too_short":
+            yield node.line, f"{where} must not be empty"
+        case "twice":
+            for item in (node.value[number] for number in error["ctx"]["items"]):
+                yield item.line, f"{where} has {item.shown()} twice"
+        case "no_telling_key" if isinstance(node.value, dict):
+            keys = error["ctx"]["keys"].split(" or ")
+            hints = filter(None, (did_you_mean(key, keys) for key in node.value))
+            needed = " or ".join(map(repr, keys))
+            yield node.line, f"{where} needs the key {needed}.{next(hints, '')}"
+        case _:
+            valid, hint = _valid(place, error)
+            yield node.line, f"{where} must be {valid}, not {node.shown()}{hint}"
+
+
+def _valid(place: Place, error: ErrorDetails) -> tuple[str, str]:
+    """Say what a value must be, and what may have been meant."""
+    key = str(place.path[-1]) if place.path else ""
+    value, said, names = place.node.value, error["msg"], []
+    match error["type"]:
+        case "must_be_other":
+            return said, ""
+        case "must_be_number":
+            return said, number_hint(place.node)
+        case "must_be_text":
+            pass
+        case "must_be_name":
+            names = error["ctx"]["names"]
+        case "literal_error":
+            names = re.findall("'([^']*)'", error["ctx"]["expected"])
+            said = f"one of {', '.join(names)}"
+        case "model_type":
+            return f"a mapping with the keys {', '.join(place.section.keys())}", ""
+        case "dict_type":
+            return f"a mapping of {_MAPPINGS[key]}", ""
+        case "tuple_type" | "list_type":
+            return f"{_one_of_list(key, place.section)}a list", ""
+        case "no_telling_key":
+            name = _ITEM_NAMES[str(place.path[0])]
+            return f"{name}, or a mapping with the key {error['ctx']['keys']}", ""
+        case _:  # half a character
+            return "valid text", ""
+    if isinstance(value, int | float):
+        return said, "; in quotes it would be text"
+    near = did_you_mean(value, names) if isinstance(value, str) else ""
+    return said, f".{near}" if near else ""
+
+
+def number_hint(node: YamlNode) -> str:
+    """Say that a text would be a number without its quotes, if it would."""
+    try:
+        number = isinstance(node.value, str) and math.isfinite(float(node.value))
+    except ValueError:
+        number = False
+    return "; without quotes it would be a number" if number else ""
+
+
+def _one_of_list(key: str, section: type[Section]) -> str:
+    """Say what may stand without a list under a key, if anything may."""
+    fields = {f.alias or name: f for name, f in section.model_fields.items()}
+    metadata = fields[key].metadata if key in fields else []
+    if not any(getattr(one, "or_one", False) for one in metadata):
+        return ""
+    item = get_args(fields[key].annotation)[0]
+    said = [one.describe() for one in getattr(item, "__metadata__", ())]
+    return f"{said[0] if said else 'one of ' + ', '.join(get_args(item))}, or "
+
+
+def _unknown_key(key: str, place: Place) -> str:
+    around = place.where.removesuffix(key).rstrip(".: ")
+    keys = place.section.keys()
+    homes = sorted(set(_homes(key, ExperimentFile, "")))
+    hint = f" It belongs {' or '.join(homes)}." if homes else did_you_mean(key, keys)
+    where = f" in {around}" if around else ""
+    return f"unknown key {key!r}{where}.{hint} Valid: {', '.join(keys)}"
+
+
+def _homes(key: str, section: type[Section], where: str) -> Iterator[str]:
+    """Give the places where a key would be valid."""
+    for name, field in section.model_fields.items():
+        if name == key:
+            yield f"in {where}" if where else "at the top level"
+        inner = _section_under(section, name)
+        if inner is not section and get_origin(field.annotation) is not dict:
+            yield from _homes(key, inner, _join(where, name))
