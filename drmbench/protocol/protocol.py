@@ -14,16 +14,11 @@ from drmbench.methods.base import Labels, Method
 from drmbench.protocol.labels import smallest_class_first
 from drmbench.protocol.scaling import Scaling
 from drmbench.protocol.selection import SelectionPlan
+from drmbench.words import OPTIMISTIC as OPTIMISTIC
 
 ScalingMode = Literal["honest", "paper", "none", "maxabs"]
 #: What a result row says about scaling; ``selected`` is the choice of honest mode.
 RowScaling = Literal["none", "maxabs", "separate", "selected"]
-
-#: Shown wherever figures of the mode ``paper`` are.
-OPTIMISTIC = (
-    "optimistic: the test part was scaled by its own maxima, and the better of scaled"
-    " and unscaled data was chosen on the test part"
-)
 
 #: The ``scaling`` of the result rows of each mode.
 ROWS_OF_MODE: dict[ScalingMode, tuple[RowScaling, ...]] = {

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from drmbench.errors import InputError
 
+Alternative = Literal["two-sided", "greater"]
 #: Means that agree to so many decimals are equal: the rest is rounding.
 _DECIMALS = 10
 
@@ -287,7 +289,7 @@ def wilcoxon_against(
         for name in names
         if len(values := _differences(whole[reference], whole[name]))
     }
-    tests = {name: _signed_rank(values) for name, values in differences.items()}
+    tests = {name: wilcoxon_exact(values) for name, values in differences.items()}
     corrected = holm([p for _, p in tests.values()])
     return [
         PairedTest(
@@ -309,21 +311,47 @@ def _differences(one: pd.Series, other: pd.Series) -> NDArray[np.float64]:
     return (one - other).dropna().round(_DECIMALS).to_numpy(dtype=np.float64)
 
 
-def _signed_rank(differences: np.ndarray) -> tuple[float, float]:
-    """Return statistic and exact p value; methods that never differ have p = 1.
+def wilcoxon_exact(
+    differences: NDArray[np.float64], *, alternative: Alternative = "two-sided"
+) -> tuple[float, float]:
+    """Test by Wilcoxon's signed ranks whether differences lie around zero.
 
     The p value counts signs of the differences as they are, ties and zeros included.
     What scipy does where there are ties depends on its version and on the number of
     data sets, and with it which side of a level a p value falls.
+
+    Parameters
+    ----------
+    differences : array of shape (n,)
+        Zeros keep their ranks and count half for each side; leave them out beforehand
+        to rank the others alone.
+    alternative : {"two-sided", "greater"}
+        ``greater`` asks whether differences tend to be above zero.
+
+    Returns
+    -------
+    statistic, p : float
+        The smaller sum of ranks, and the exact p value; 1 if nothing differs.
+
+    Examples
+    --------
+    >>> wilcoxon_exact(np.array([1.0, 2.0, 3.0]))
+    (0.0, 0.25)
+    >>> wilcoxon_exact(np.array([1.0, 2.0, 3.0]), alternative="greater")
+    (0.0, 0.125)
     """
     from scipy import stats
 
     doubled = (2 * stats.rankdata(np.abs(differences))).astype(int)  # ties have halves
-    sides = [int(doubled[differences * sign > 0].sum()) for sign in (1, -1)]
+    above, below = (int(doubled[differences * s > 0].sum()) for s in (1, -1))
     zeros = int(doubled[differences == 0].sum())
     moving = doubled[differences != 0].tolist()
-    as_extreme = sum(subset_counts(moving)[: min(sides) + 1])
-    return (min(sides) + zeros / 2) / 2, min(1.0, 2 * as_extreme / 2 ** len(moving))
+    counts, smaller = subset_counts(moving), min(above, below)
+    if alternative == "greater":
+        p = sum(counts[above:]) / 2 ** len(moving)
+    else:
+        p = min(1.0, 2 * sum(counts[: smaller + 1]) / 2 ** len(moving))
+    return (smaller + zeros / 2) / 2, p
 
 
 def subset_counts(numbers: Sequence[int]) -> list[int]:

@@ -1,0 +1,82 @@
+"""Words for what tables, figures and pages name: scaling modes and metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drmbench.metrics import get_metric
+
+#: Shown wherever figures of the mode ``paper`` are.
+OPTIMISTIC = (
+    "optimistic: the test part was scaled by its own maxima, and the better of scaled"
+    " and unscaled data was chosen on the test part"
+)
+
+
+@dataclass(frozen=True)
+class ModeWords:
+    """How a scaling mode is called and explained.
+
+    Attributes
+    ----------
+    title : str
+        What titles of tables end with.
+    note : str
+        Sentence below a table of scores.
+    description : str
+        What was done, in the description of an experiment.
+    caption : str
+        What was done, within the caption of a figure.
+    """
+
+    title: str
+    note: str
+    description: str
+    caption: str
+
+
+_BY_TRAINING_MAXIMA = (
+    "features divided by their largest absolute value in the training part"
+)
+
+#: The words for each scaling mode.
+MODES: dict[str, ModeWords] = {
+    "honest": ModeWords(
+        title="honest mode",
+        note="Scaling was selected with the parameters, on the training part alone.",
+        description="honest: selection chooses, on the training part alone, between"
+        " unscaled features and features divided by their largest absolute value there",
+        caption="scaling chosen on the training part (honest mode)",
+    ),
+    "paper": ModeWords(
+        title="paper mode (optimistic)",
+        note=f"Figures of ours are {OPTIMISTIC}.",
+        description=f"as in the paper ({OPTIMISTIC})",
+        caption=f"scaling as in the paper (paper mode; {OPTIMISTIC})",
+    ),
+    "none": ModeWords(
+        title="unscaled data",
+        note="Features were not scaled.",
+        description="features as they are",
+        caption="no scaling",
+    ),
+    "maxabs": ModeWords(
+        title="max-abs scaling",
+        note="Features were divided by their largest absolute value in the training"
+        " part.",
+        description=_BY_TRAINING_MAXIMA,
+        caption=_BY_TRAINING_MAXIMA,
+    ),
+}
+
+
+def metric_words(metric: str) -> str:
+    """Return what a metric is called within a title.
+
+    Examples
+    --------
+    >>> metric_words("gmean"), metric_words("balanced_accuracy")
+    ('G-mean', 'balanced accuracy')
+    """
+    label = get_metric(metric).label.partition(" (")[0]
+    return label if label[1:2] in "-1" else label[0].lower() + label[1:]
