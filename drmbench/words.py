@@ -80,3 +80,18 @@ def metric_words(metric: str) -> str:
     """
     label = get_metric(metric).label.partition(" (")[0]
     return label if label[1:2] in "-1" else label[0].lower() + label[1:]
+
+
+def paper_place(reproduces: str) -> tuple[int, int]:
+    """Return where something of the paper stands: tables, then figures, then others.
+
+    Examples
+    --------
+    >>> paper_place("table3"), paper_place("figure2"), paper_place("")
+    ((0, 3), (1, 2), (2, 0))
+    """
+    for rank, kind in enumerate(("table", "figure")):
+        number = reproduces.removeprefix(kind)
+        if number != reproduces and number.isdecimal():
+            return rank, int(number)
+    return 2, 0

@@ -16,7 +16,7 @@ from drmbench.report.sections.overview import ABOUT, overview
 from drmbench.report.sections.provenance import data_section, environment_section
 from drmbench.report.sections.reproduce import reproduce_section
 from drmbench.report.sections.verdicts import verdict_section
-from drmbench.report.table import ReportTable
+from drmbench.report.table import Table
 from drmbench.run.results import Results
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Content:
         The experiments, in the order of the page.
     verdicts : sequence of Verdict
         The paper's claims, judged.
-    dataset_tables : sequence of ReportTable
+    dataset_tables : sequence of Table
         The paper's tables of data sets.
     drawn_with : str
         The versions that the figures' bytes depend on; empty without figures.
@@ -43,7 +43,7 @@ class Content:
 
     groups: Sequence[Group]
     verdicts: Sequence[Verdict] = ()
-    dataset_tables: Sequence[ReportTable] = ()
+    dataset_tables: Sequence[Table] = ()
     drawn_with: str = ""
 
     @property

@@ -19,9 +19,14 @@ from numpy.typing import NDArray
 
 from drmbench.errors import InputError
 
+#: Level of all tests.
+ALPHA = 0.05
+
 Alternative = Literal["two-sided", "greater"]
 #: Means that agree to so many decimals are equal: the rest is rounding.
 _DECIMALS = 10
+#: Digits of Welch's statistics: versions of scipy differ in the last ones.
+_DIGITS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +171,7 @@ def _friedman_statistic(ranks: pd.DataFrame, correct_ties: bool) -> float:
 
 
 @cache
-def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
+def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
     """Return Nemenyi's critical difference of mean ranks.
 
     Parameters
@@ -389,3 +394,46 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, left * p_values[number]))
         corrected[number] = largest
     return corrected
+
+
+def welch(
+    first: tuple[float, float, int], second: tuple[float, float, int], digits: int
+) -> tuple[float, float]:
+    """Test whether two means differ, by Welch's t-test from their deviations.
+
+    Parameters
+    ----------
+    first, second : tuple of float, float and int
+        Mean, standard deviation and number of values.
+    digits : int
+        Decimals that figures are rounded to. Where both deviations round to zero there
+        is nothing to test with: means agree if no more than rounding parts them.
+
+    Returns
+    -------
+    t, p : float
+        Statistic, positive if the first is higher, and two-sided p value, to ten
+        digits.
+
+    Examples
+    --------
+    >>> welch((0.9, 0.02, 5), (0.88, 0.02, 5), 4)
+    (1.58113883, 0.1525022852)
+    >>> welch((0.97222, 0.0, 5), (0.9722, 0.0, 5), 4), welch((0.5, 0, 5), (1, 0, 5), 4)
+    ((0.0, 1.0), (-inf, 0.0))
+    """
+    from scipy import stats
+
+    rounding = 0.5 * 10.0**-digits + 1e-9
+    if max(first[1], second[1]) <= rounding:
+        difference = first[0] - second[0]
+        if abs(difference) <= rounding:
+            return 0.0, 1.0
+        return math.copysign(math.inf, difference), 0.0
+    t, p = stats.ttest_ind_from_stats(*first, *second, equal_var=False)
+    return stable(t), stable(p)
+
+
+def stable(value: float) -> float:
+    """Return a statistic without the digits in which versions of scipy differ."""
+    return float(f"{value:.{_DIGITS}g}")

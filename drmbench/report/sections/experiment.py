@@ -23,7 +23,7 @@ from drmbench.report.sections.words import (
     target_words,
     times,
 )
-from drmbench.report.table import ReportTable, anchor
+from drmbench.report.table import Table, anchor
 from drmbench.run.results import Results
 
 
@@ -154,7 +154,7 @@ def _protocol(results: Results) -> Iterator[Html]:
     yield shown(_methods_table(results))
 
 
-def _methods_table(results: Results) -> ReportTable:
+def _methods_table(results: Results) -> Table:
     rows = [
         (
             label,

@@ -13,7 +13,7 @@ from drmbench.report.sections.experiment import (
 )
 from drmbench.report.sections.tables import shown
 from drmbench.report.sections.words import target_words, times
-from drmbench.report.table import ReportTable, anchor
+from drmbench.report.table import Table, anchor
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class Group:
         Its heading where there are several experiments.
     experiments : sequence of ExperimentContent
         What is shown of each.
-    tables, more_tables : sequence of ReportTable
+    tables, more_tables : sequence of Table
         Tables that are shown at once, and that are shown on demand.
     """
 
     id: str
     title: str
     experiments: Sequence[ExperimentContent]
-    tables: Sequence[ReportTable] = ()
-    more_tables: Sequence[ReportTable] = ()
+    tables: Sequence[Table] = ()
+    more_tables: Sequence[Table] = ()
 
     @property
     def anchor(self) -> str:

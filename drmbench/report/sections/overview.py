@@ -17,7 +17,7 @@ from drmbench.report.sections.words import (
     target_words,
     times,
 )
-from drmbench.report.table import ReportTable
+from drmbench.report.table import Table
 from drmbench.run.results import Results
 
 if TYPE_CHECKING:
@@ -100,9 +100,7 @@ def _tiles(verdicts: Sequence[Verdict]) -> Html:
     return tag("ul", *tiles, class_="tiles", aria_label="Claims by verdict")
 
 
-def _run_table(
-    results: Mapping[str, Results], counts: Mapping[str, Progress]
-) -> ReportTable:
+def _run_table(results: Mapping[str, Results], counts: Mapping[str, Progress]) -> Table:
     headings = (
         *("experiment", "what", "in the paper", "data sets", "missing", "substituted"),
         *("methods", "cells done", "cells expected", "failed", "timed out", "skipped"),
@@ -139,7 +137,7 @@ def _protocol_text() -> Html:
     )
 
 
-def _protocols(results: Mapping[str, Results]) -> ReportTable:
+def _protocols(results: Mapping[str, Results]) -> Table:
     rows = [
         (
             name,

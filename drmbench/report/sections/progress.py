@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from drmbench.report.sections.tables import plain_table
-from drmbench.report.table import ReportTable
+from drmbench.report.table import Table
 from drmbench.run.results import Results
 
 _CELL = ["dataset", "method", "mode", "split"]
@@ -49,7 +49,7 @@ def progress(results: Results) -> Progress:
     )
 
 
-def failures_table(results: Results) -> ReportTable | None:
+def failures_table(results: Results) -> Table | None:
     """Return what failed, timed out or was skipped and why; None if nothing was."""
     bad = results.rows[results.rows["status"] != "ok"]
     keys = ["dataset", "method", "mode", "scaling", "status", "reason"]
@@ -67,7 +67,7 @@ def failures_table(results: Results) -> ReportTable | None:
     )
 
 
-def missing_table(results: Results) -> ReportTable | None:
+def missing_table(results: Results) -> Table | None:
     """Return which data was missing, why, and what would get it; None if none was."""
     rows = [
         (name, ", ".join(entry["paper_names"]), entry["missing"], entry["get"])

@@ -8,7 +8,7 @@ from typing import Any
 from drmbench.report.markup import Html, details, section, tag
 from drmbench.report.sections.tables import plain_table, shown
 from drmbench.report.sections.words import times
-from drmbench.report.table import ReportTable
+from drmbench.report.table import Table
 from drmbench.run.results import Results
 
 _MACHINE = {
@@ -35,16 +35,14 @@ def environment_section(results: Mapping[str, Results]) -> Html:
     )
 
 
-def data_section(
-    results: Mapping[str, Results], published: Sequence[ReportTable]
-) -> Html:
+def data_section(results: Mapping[str, Results], published: Sequence[Table]) -> Html:
     """Return the section on where the data came from.
 
     Parameters
     ----------
     results : mapping of str to Results
         The experiments.
-    published : sequence of ReportTable
+    published : sequence of Table
         The paper's tables of data sets, beside what the catalogue has.
     """
     return section(
@@ -62,7 +60,7 @@ def data_section(
     )
 
 
-def _machines(results: Mapping[str, Results]) -> ReportTable:
+def _machines(results: Mapping[str, Results]) -> Table:
     """Return a column for each environment that differs from the others."""
     used_by: dict[tuple[str, ...], list[str]] = {}
     for name, found in results.items():
@@ -77,7 +75,7 @@ def _machines(results: Mapping[str, Results]) -> ReportTable:
     return plain_table("machines", "Machine and versions", headings, rows)
 
 
-def _packages(results: Mapping[str, Results]) -> ReportTable:
+def _packages(results: Mapping[str, Results]) -> Table:
     used_by: dict[tuple[str, str], list[str]] = {}
     for name, found in results.items():
         for pair in found.manifest["environment"]["packages"].items():
@@ -91,7 +89,7 @@ def _all_or(names: list[str], results: Mapping[str, Results]) -> str:
     return "all experiments" if len(names) == len(results) else ", ".join(names)
 
 
-def _datasets(results: Mapping[str, Results]) -> ReportTable:
+def _datasets(results: Mapping[str, Results]) -> Table:
     used_by: dict[tuple[str | int, ...], list[str]] = {}
     for experiment, found in results.items():
         for entry in found.manifest["datasets"]:
@@ -120,7 +118,7 @@ def _facts(entry: Mapping[str, Any]) -> tuple[str | int, ...]:
     )
 
 
-def _files(results: Mapping[str, Results]) -> ReportTable:
+def _files(results: Mapping[str, Results]) -> Table:
     """Return each file with its checksum once, however many sets came from it."""
     used_by: dict[tuple[str, str], dict[str, None]] = {}
     for found in results.values():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from drmbench.report.markup import Html, bullets, joined, tag
-from drmbench.report.table import Cell, Column, ReportTable, anchor
+from drmbench.report.table import Cell, Column, Table, anchor
 
 #: First cells of the rows that sum up the others; they stay below when rows are sorted.
 SUMMARIES = ("wins", "mean rank")
@@ -22,17 +22,16 @@ def plain_table(
     name: str,
     title: str,
     headings: Sequence[str],
-    rows: Iterable[Sequence[str | int]],
-) -> ReportTable:
+    cells: Iterable[Sequence[str | int]],
+) -> Table:
     """Return a table of texts and whole numbers; columns of numbers align right."""
-    lines = [tuple(row) for row in rows]
+    lines = [tuple(row) for row in cells]
     columns = tuple(
         Column(heading, "right" if _all_numbers(lines, number) else "left")
         for number, heading in enumerate(headings)
     )
-    return ReportTable(
-        name, title, columns, tuple(tuple(map(_plain_cell, line)) for line in lines)
-    )
+    rows = tuple(tuple(map(_plain_cell, line)) for line in lines)
+    return Table(experiment=name, kind="", title=title, columns=columns, rows=rows)
 
 
 def _all_numbers(lines: Sequence[Sequence[object]], column: int) -> bool:
@@ -45,7 +44,7 @@ def _plain_cell(value: str | int) -> Cell:
     return Cell(value)
 
 
-def shown(table: ReportTable) -> Html:
+def shown(table: Table) -> Html:
     """Return a table in a region that scrolls, its footnotes and notes below."""
     name = anchor(table.id)
     head = tag("tr", *(_heading(column) for column in table.columns))

@@ -8,18 +8,28 @@ manifest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from drmbench.errors import InputError
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
-from drmbench.report.scores import MODE_TITLES, TableSource
-from drmbench.report.table import Cell, Column, Record, ReportTable
-from drmbench.report.tables_scores import NO_FIGURE
-from drmbench.report.tables_seconds import machines, three_digits
+from drmbench.report.analyses.seconds import machines
+from drmbench.report.scores import TableSource
+from drmbench.report.table import (
+    NO_FIGURE,
+    Cell,
+    Column,
+    Table,
+    right_columns,
+    seconds_cell,
+    three_digits,
+)
 from drmbench.run.results import Results
+from drmbench.words import MODES
 
 if TYPE_CHECKING:
     from drmbench.config.model import Experiment, MethodRef
@@ -88,57 +98,7 @@ class Search:
         return self.candidates * self.scalings * spent
 
 
-@dataclass(frozen=True)
-class NaiveCost:
-    """What selection of one method on one data set cost, and would have naively.
-
-    Attributes
-    ----------
-    experiment, dataset, method : str
-        Where.
-    search : Search
-        How it selects.
-    runs : int
-        Runs with a result.
-    counted : int
-        Those whose selection looked at all training rows; the sums are over them.
-    refits : int
-        Fits that a naive search takes.
-    measured, naive : float
-        Seconds of selection, and of a naive search as estimated.
-    """
-
-    experiment: str
-    dataset: str
-    method: str
-    search: Search
-    runs: int
-    counted: int
-    refits: int
-    measured: float
-    naive: float
-
-    def record(self) -> Record:
-        """Return the line of the CSV; empty where there is nothing to select."""
-        there = self.search.needed and self.counted > 0
-        return {
-            "experiment": self.experiment,
-            "dataset": self.dataset,
-            "method": self.method,
-            "selection": self.search.plan.describe(),
-            "candidates": self.search.candidates,
-            "scalings": self.search.scalings,
-            "shortcut": self.search.shortcut,
-            "runs": self.runs,
-            "runs_counted": self.counted,
-            "refits_naive": self.refits if there else None,
-            "seconds_select": self.measured if there else None,
-            "seconds_naive": self.naive if there else None,
-            "factor": self.naive / self.measured if there and self.measured else None,
-        }
-
-
-def naive_tables(source: TableSource) -> Iterator[ReportTable]:
+def naive_tables(source: TableSource) -> Iterator[Table]:
     """Give a table for each scaling mode in which anything was selected.
 
     Experiments whose stored config cannot be read any more are left out.
@@ -147,13 +107,12 @@ def naive_tables(source: TableSource) -> Iterator[ReportTable]:
     unread = [name for name, experiment in rules.items() if experiment is None]
     for mode in source.modes:
         costs = [
-            cost
+            naive_cost(found, _searches(found, experiment, mode), mode)
             for found in source.results
             if (experiment := rules[found.name]) is not None
-            for cost in _costs(found, experiment, mode)
         ]
-        if any(cost.search.needed and cost.counted for cost in costs):
-            yield _table(source, mode, costs, unread)
+        if any(cost["refits_naive"].notna().any() for cost in costs if len(cost)):
+            yield _table(source, mode, pd.concat(costs, ignore_index=True), unread)
 
 
 def _rules(results: Results) -> Experiment | None:
@@ -166,20 +125,6 @@ def _rules(results: Results) -> Experiment | None:
         return parse_without_data(str(text or ""), source=Path(f"{results.name}.yaml"))
     except InputError:
         return None
-
-
-def _costs(
-    results: Results, experiment: Experiment, mode: ScalingMode
-) -> Iterator[NaiveCost]:
-    searches = _searches(results, experiment, mode)
-    rows = results.rows
-    done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
-    groups = dict(iter(done.groupby(["dataset", "method"])))
-    for dataset in results.datasets:
-        for method, search in searches.items():
-            if (dataset, method) in groups:
-                found = groups[dataset, method].to_dict("records")
-                yield _cost(results.name, dataset, method, search, found)
 
 
 def _searches(
@@ -207,118 +152,138 @@ def _search(
     return Search(plan, candidates, len(scalings), shortcut is not None)
 
 
-def _cost(
-    experiment: str,
-    dataset: str,
-    method: str,
-    search: Search,
-    rows: Sequence[Mapping[Any, Any]],
-) -> NaiveCost:
-    counted = [row for row in rows if search.covers(int(row["n_train"]))]
-    return NaiveCost(
-        experiment,
-        dataset,
-        method,
-        search,
-        runs=len(rows),
-        counted=len(counted),
-        refits=sum(search.refits(int(row["n_train"])) for row in counted),
-        measured=math.fsum(row["seconds_select"] for row in counted),
-        naive=math.fsum(
-            search.seconds(
-                int(row["n_train"]),
-                row["seconds_fit"],
-                row["seconds_predict"] / row["n_test"],
+def naive_cost(
+    results: Results, searches: Mapping[str, Search], mode: ScalingMode
+) -> pd.DataFrame:
+    """Return what selection cost, and would have cost naively.
+
+    Parameters
+    ----------
+    results : Results
+        An experiment.
+    searches : mapping of str to Search
+        How each method selects, by label.
+    mode : {"honest", "paper", "none", "maxabs"}
+        Scaling mode.
+
+    Returns
+    -------
+    DataFrame
+        One row per data set and method that has results. Sums are over the runs that
+        are counted, those whose selection looked at all training rows; they are None
+        where there is nothing to select or to count.
+    """
+    rows = results.rows
+    done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
+    groups = dict(iter(done.groupby(["dataset", "method"])))
+    records = []
+    for dataset in results.datasets:
+        for method, search in searches.items():
+            if (dataset, method) not in groups:
+                continue
+            runs = groups[dataset, method].to_dict("records")
+            counted = [run for run in runs if search.covers(int(run["n_train"]))]
+            there = search.needed and bool(counted)
+            measured = math.fsum(run["seconds_select"] for run in counted)
+            naive = math.fsum(
+                search.seconds(
+                    int(run["n_train"]),
+                    run["seconds_fit"],
+                    run["seconds_predict"] / run["n_test"],
+                )
+                for run in counted
             )
-            for row in counted
-        ),
-    )
+            refits = sum(search.refits(int(run["n_train"])) for run in counted)
+            records.append(
+                {
+                    "experiment": results.name,
+                    "dataset": dataset,
+                    "method": method,
+                    "selection": search.plan.describe(),
+                    "candidates": search.candidates,
+                    "scalings": search.scalings,
+                    "shortcut": search.shortcut,
+                    "runs": len(runs),
+                    "runs_counted": len(counted),
+                    "refits_naive": refits if there else None,
+                    "seconds_select": measured if there else None,
+                    "seconds_naive": naive if there else None,
+                    "factor": naive / measured if there and measured else None,
+                }
+            )
+    return pd.DataFrame(records, dtype=object)  # counts may be None, and stay whole
 
 
 def _table(
-    source: TableSource,
-    mode: ScalingMode,
-    costs: Sequence[NaiveCost],
-    unread: Sequence[str],
-) -> ReportTable:
-    methods = dict.fromkeys(m for r in source.results for m in r.methods)
-    rows = [
-        _row(method, own)
-        for method in methods
-        if (own := [cost for cost in costs if cost.method == method])
-    ]
-    return ReportTable(
-        f"{source.id}-naive-selection-{mode}-mode",
-        f"{source.title}: what selection would have cost naively, {MODE_TITLES[mode]}",
-        (
+    source: TableSource, mode: ScalingMode, costs: pd.DataFrame, unread: Sequence[str]
+) -> Table:
+    parts = dict(iter(costs.groupby("method")))
+    rows = [_row(method, parts[method]) for method in source.methods if method in parts]
+    footnotes: tuple[str, ...] = ()
+    if any(row[-1].mark for row in rows):
+        footnotes = (
+            f"{NO_SHORTCUT} has no shortcut for this selection: the search that was"
+            " timed is the naive one, so the factor tells how far off the estimate is.",
+        )
+    return Table(
+        experiment=source.id,
+        kind="naive",
+        mode=mode,
+        title=f"{source.title}: what selection would have cost naively,"
+        f" {MODES[mode].title}",
+        columns=(
             Column("method"),
-            Column("candidates", "right"),
-            Column("runs counted", "right"),
-            Column("refits, naively", "right"),
-            Column("selection took", "right"),
-            Column("naively, estimated", "right"),
-            Column("factor", "right"),
+            *right_columns("candidates", "runs counted", "refits, naively"),
+            *right_columns("selection took", "naively, estimated", "factor"),
         ),
-        tuple(rows),
-        footnotes=tuple(_footnotes(rows)),
-        notes=(*_NOTES, *_more_notes(source, costs, unread)),
-        records=tuple(cost.record() for cost in costs),
+        rows=tuple(rows),
+        footnotes=footnotes,
+        notes=(*_NOTES, *_more_notes(costs, unread), *machines(source.results)),
+        frame=costs,
     )
 
 
-def _row(method: str, costs: Sequence[NaiveCost]) -> tuple[Cell, ...]:
-    sizes = sorted({cost.search.candidates for cost in costs})
-    runs, counted = sum(c.runs for c in costs), sum(c.counted for c in costs)
+def _selecting(costs: pd.DataFrame) -> pd.DataFrame:
+    return costs[costs["candidates"] * costs["scalings"] > 1]
+
+
+def _row(method: str, costs: pd.DataFrame) -> tuple[Cell, ...]:
+    sizes = sorted(set(costs["candidates"]))
+    runs, counted = costs["runs"].sum(), costs["runs_counted"].sum()
     of_all = "" if counted == runs else f" of {runs:,}"
     left = (
         Cell(method),
         Cell(" or ".join(f"{size:,}" for size in sizes), sizes[-1]),
         Cell(f"{counted:,}{of_all}", counted),
     )
-    used = [cost for cost in costs if cost.search.needed and cost.counted]
-    if not used:
-        needed = any(cost.search.needed for cost in costs)
+    used = costs[costs["refits_naive"].notna()]
+    if used.empty:
+        needed = len(_selecting(costs)) > 0
         reason = "selected on a subset" if needed else "nothing to select"
         return *left, *[Cell(NO_FIGURE, title=reason)] * 4
-    refits = sum(cost.refits for cost in used)
-    measured = math.fsum(cost.measured for cost in used)
-    naive = math.fsum(cost.naive for cost in used)
-    mark = "" if any(cost.search.shortcut for cost in used) else NO_SHORTCUT
+    refits = sum(used["refits_naive"])
+    measured, naive = map(math.fsum, (used["seconds_select"], used["seconds_naive"]))
+    factor = seconds_cell(naive / measured if measured else None)
+    if measured and not any(used["shortcut"]):
+        factor = replace(factor, mark=NO_SHORTCUT)
     return (
         *left,
         Cell(f"{refits:,}", refits),
         Cell(in_one_unit(measured), measured),
         Cell(in_one_unit(naive), naive),
-        _factor_cell(measured, naive, mark),
+        factor,
     )
 
 
-def _factor_cell(measured: float, naive: float, mark: str) -> Cell:
-    if not measured:
-        return Cell(NO_FIGURE)
-    return Cell(three_digits(naive / measured), naive / measured, mark=mark)
-
-
-def _footnotes(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    if any(row[-1].mark for row in rows):
-        yield (
-            f"{NO_SHORTCUT} has no shortcut for this selection: the search that was"
-            " timed is the naive one, so the factor tells how far off the estimate is."
-        )
-
-
-def _more_notes(
-    source: TableSource, costs: Sequence[NaiveCost], unread: Sequence[str]
-) -> Iterator[str]:
-    selecting = [cost for cost in costs if cost.search.needed]
-    runs = sum(cost.runs for cost in selecting)
-    if skipped := runs - sum(cost.counted for cost in selecting):
+def _more_notes(costs: pd.DataFrame, unread: Sequence[str]) -> Iterator[str]:
+    selecting = _selecting(costs)
+    runs = selecting["runs"].sum()
+    if skipped := runs - selecting["runs_counted"].sum():
         yield _SKIPPED.format(skipped=skipped, runs=runs)
     if len(selecting) < len(costs):
         yield f"{NO_FIGURE} One candidate and one scaling leave nothing to select."
     if unread:
         yield f"Without {', '.join(unread)}: the stored config is not valid any more."
-    yield from machines(source.results)
 
 
 def in_one_unit(seconds: float) -> str:
