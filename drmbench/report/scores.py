@@ -8,7 +8,7 @@ beside the paper's, cell by cell, in one scaling mode and metric.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -97,14 +97,10 @@ class Row:
 
     Attributes
     ----------
-    heading : str
-        The paper's spelling in a table of the paper, else the data set's name.
-    dataset : str
-        The data set's name.
-    results : tuple of Results
-        Those that have it; the first is asked first.
-    published : str
-        The paper's spelling, or empty.
+    heading : the paper's spelling in a table of the paper, else the data set's name
+    dataset : the data set's name
+    results : those that have it; the first is asked first
+    published : the paper's spelling, or empty
     """
 
     heading: str
@@ -128,15 +124,11 @@ class MethodColumn:
 
     Attributes
     ----------
-    heading : str
-        The paper's column in a table of the paper, else the method's label.
-    labels : tuple of str
-        The methods' labels; several where the paper reports the higher of them.
-    published : str
-        The paper's column, or empty.
-    competes : bool
-        Whether it counts in wins and ranks. Variants that an experiment adds to a
-        table of the paper are shown, and do not crowd the ranks.
+    heading : the paper's column in a table of the paper, else the method's label
+    labels : the methods' labels; several where the paper reports the higher of them
+    published : the paper's column, or empty
+    competes : whether it counts in wins and ranks; variants that an experiment adds to
+        a table of the paper are shown, and do not crowd the ranks
     """
 
     heading: str
@@ -151,16 +143,11 @@ class TableSource:
 
     Attributes
     ----------
-    id : str
-        ``table3``, or the experiment's name.
-    title : str
-        What the table shows.
-    results : tuple of Results
-        The experiments; no data set is in two of them.
-    published : PublishedTable or None
-        The paper's table.
-    lenders : tuple of Results
-        Experiments that have methods which the paper's table borrows.
+    id : ``table3``, or the experiment's name
+    title : what the table shows
+    results : the experiments; no data set is in two of them
+    published : the paper's table, or None
+    lenders : experiments that have methods which the paper's table borrows
     """
 
     id: str
@@ -194,9 +181,7 @@ class TableSource:
     @property
     def modes(self) -> tuple[ScalingMode, ...]:
         """Scaling modes that any of the experiments was run in."""
-        return tuple(
-            dict.fromkeys(m for results in self.results for m in results.modes)
-        )
+        return tuple(dict.fromkeys(mode for r in self.results for mode in r.modes))
 
     @property
     def methods(self) -> dict[str, dict[str, Any]]:
@@ -283,39 +268,31 @@ def table_sources(results: Mapping[str, Results]) -> list[TableSource]:
             sources.append(TableSource(found.name, title, (found,)))
             continue
         same = [s for s in sources if s.published is published]
+        new = _paper_source((found,), published, results)
         for source in same:
             there = {name for r in source.results for name in r.datasets}
             if there.isdisjoint(found.datasets):
-                parts = (*source.results, found)
-                new = _paper_source(parts, published, results)
+                new = _paper_source((*source.results, found), published, results)
                 sources[sources.index(source)] = new
                 break
         else:
             taken = any(source.id == published.id for source in same)
-            sources.append(_paper_source((found,), published, results, taken=taken))
+            if taken or new.absent_rows():
+                part = f"{new.title} (part: {found.name})"
+                new = replace(new, id=found.name, title=part)
+            sources.append(new)
     return sources
 
 
 def _paper_source(
-    parts: tuple[Results, ...],
-    published: PublishedTable,
-    results: Mapping[str, Results],
-    *,
-    taken: bool = False,
+    parts: tuple[Results, ...], published: PublishedTable, known: Mapping[str, Results]
 ) -> TableSource:
-    """Return the paper's table of some experiments; its id may be taken already."""
-    lenders = tuple(
-        other
-        for other in results.values()
-        if published.borrows_from
-        and other.experiment.reproduces == published.borrows_from
+    lent_by = published.borrows_from
+    lenders = (
+        r for r in known.values() if lent_by and r.experiment.reproduces == lent_by
     )
     title = f"Table {published.number}. {published.title}"
-    source = TableSource(published.id, title, parts, published, lenders)
-    if taken or (len(parts) == 1 and source.absent_rows()):
-        name = parts[0].name
-        return replace(source, id=name, title=f"{title} (part: {name})")
-    return source
+    return TableSource(published.id, title, parts, published, tuple(lenders))
 
 
 @dataclass(frozen=True)
@@ -324,10 +301,8 @@ class ScoreCell:
 
     Attributes
     ----------
-    ours : Summary
-        Our figure; of several methods the one with the best mean.
-    paper : PublishedCell or None
-        The paper's, if it has the row and the column and the metric is its own.
+    ours : our figure; of several methods the one with the best mean
+    paper : the paper's, if it has the row and the column and the metric is its own
     """
 
     ours: Summary
@@ -355,14 +330,10 @@ class Scores:
 
     Attributes
     ----------
-    source : TableSource
-        Where they come from.
-    mode : {"honest", "paper", "none", "maxabs"}
-        Scaling mode of ours.
-    metric : str
-        A one-number metric.
-    merged : bool
-        Whether methods of which the paper reports the higher are one column.
+    source : where they come from
+    mode : scaling mode of ours
+    metric : a one-number metric
+    merged : whether methods of which the paper reports the higher are one column
     """
 
     source: TableSource
@@ -435,15 +406,13 @@ class Scores:
         return [self.entries[row.heading, column.heading] for column in self.columns]
 
     def _ours(self, row: Row, column: MethodColumn) -> Summary:
-        found = [
-            owner.summary(row.dataset, label, mode=self.mode, metric=self.metric)
-            for label in column.labels
-            for owner in [
-                r
-                for r in row.results
-                if label in r.methods and self.metric in r.rows.columns
-            ][:1]
-        ]
+        found = []
+        for label in column.labels:
+            owners = (r for r in row.results if self.metric in r.rows.columns)
+            owner = next((r for r in owners if label in r.methods), None)
+            if owner is not None:
+                options: Any = {"mode": self.mode, "metric": self.metric}
+                found.append(owner.summary(row.dataset, label, **options))
         if found:
             return better_of(found, self.metric)
         labels, expected = "/".join(column.labels), int(row.entry["splits"])
@@ -452,9 +421,19 @@ class Scores:
             row.dataset, labels, math.nan, math.nan, 0, expected, reason=reason
         )
 
+    def wide(self, values: pd.Series) -> pd.DataFrame:
+        """Lay out numbers that belong to :attr:`frame` as data sets x methods."""
+        shape = (len(self.rows), len(self.columns))
+        return pd.DataFrame(
+            values.to_numpy(dtype=float).reshape(shape),
+            index=[row.heading for row in self.rows],
+            columns=[column.heading for column in self.columns],
+        )
+
     def scores(self) -> pd.DataFrame:
         """Return data sets x methods: complete means, higher is better, else NaN."""
-        return self._wide(lambda e: e.ours.mean if e.ours.complete else math.nan)
+        complete = self.frame["done"] == self.frame["expected"]
+        return self.sign * self.wide(self.frame["ours_mean"].where(complete))
 
     def ranked_scores(self) -> pd.DataFrame:
         """Return :meth:`scores` of the methods that compete."""
@@ -462,18 +441,8 @@ class Scores:
 
     def published_scores(self) -> pd.DataFrame:
         """Return the paper's means, as :meth:`ranked_scores` does ours."""
-        frame = self._wide(
-            lambda e: math.nan if not e.paper or e.paper.mean is None else e.paper.mean
-        )
-        return frame[[column.heading for column in self.ranked]]
-
-    def _wide(self, value: Callable[[ScoreCell], float]) -> pd.DataFrame:
-        return pd.DataFrame(
-            [[self.sign * value(e) for e in self.of_row(row)] for row in self.rows],
-            index=[row.heading for row in self.rows],
-            columns=[column.heading for column in self.columns],
-            dtype=float,
-        )
+        means = self.sign * self.wide(self.frame["paper_mean"])
+        return means[[column.heading for column in self.ranked]]
 
     def best_of_row(self, row: Row) -> set[str]:
         """Return the competing columns that print the best complete figure."""
@@ -485,8 +454,9 @@ class Scores:
         best = max(printed.values(), default=math.nan)
         return {heading for heading, value in printed.items() if value == best}
 
-    def tidy(self) -> pd.DataFrame:
-        """Return one row per data set and method: ours, the paper's, the difference."""
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per data set and method: ours, the paper's and the difference."""
         records = []
         for row in self.rows:
             best = self.best_of_row(row)

@@ -202,6 +202,13 @@ def signed(value: float, digits: int) -> str:
     return f"{'+' if value > 0 else '−'}{text}"
 
 
+def signed_cell(value: float, digits: int, after: str = "") -> Cell:
+    """Return a difference with its sign and what follows it, or a dash."""
+    if math.isnan(value):
+        return Cell(NO_FIGURE)
+    return Cell(signed(value, digits) + after, value)
+
+
 def probability(p: float) -> str:
     """Return a p value to read.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drmbench.report.analyses.agreement import agreement_tables, rules_tables
-from drmbench.report.analyses.comparison import View, modes_table, score_table
+from drmbench.report.analyses.comparison import View, score_table
 from drmbench.report.analyses.distribution import distribution_table
 from drmbench.report.analyses.naive import naive_tables
 from drmbench.report.analyses.seconds import seconds_table
 from drmbench.report.analyses.significance import significance_tables
-from drmbench.report.analyses.worth import worth_table
+from drmbench.report.analyses.worth import modes_table, worth_table
 from drmbench.report.scores import TableSource
 from drmbench.report.table import Table
 

@@ -43,15 +43,6 @@ LINES: dict[View, tuple[str, ...]] = {
 }
 SUBSTITUTE, DEVIATION = "†", "‡"
 
-_MODES_NOTES = (
-    "Positive: the method looks better in paper mode, which scales the test part by its"
-    " own maxima and takes the better of scaled and unscaled data on the test part."
-    " Honest mode selects the scaling on the training part, and may select parameters"
-    " in another way; the table of what the leak and the choice are worth has only"
-    " those two.",
-    "Only cells that are complete in both modes are compared.",
-)
-
 _Record = Mapping[Any, Any]
 
 
@@ -73,7 +64,7 @@ def score_table(
     """
     scores = scores_of(source, mode, metric)
     lines = LINES[view] if scores.has_paper else LINES["ours"]
-    frame, digits = scores.tidy(), source.digits
+    frame, digits = scores.frame, source.digits
     reasons: dict[str, str] = {}
     cell_of: dict[str, Callable[[_Record], Cell]] = {
         "ours": lambda record: _ours(record, digits, reasons),
@@ -292,54 +283,3 @@ def _block_note(scores: Scores) -> str:
     if beyond:
         text += f" Beyond the paper, and in none of these: {', '.join(beyond)}."
     return text
-
-
-def paper_minus_honest(paper: pd.DataFrame, honest: pd.DataFrame) -> pd.DataFrame:
-    """Return what each method gains by paper mode on each data set.
-
-    The difference is that of scaling the test part by itself, of choosing the scaling
-    on it and of selecting parameters in another way;
-    :func:`~drmbench.report.analyses.worth.worth` tells the first two apart.
-
-    Parameters
-    ----------
-    paper, honest : DataFrame
-        Scores of the two modes (:meth:`Scores.tidy`), cell by cell.
-    """
-    frame = paper[["table", "dataset", "column", "metric"]].copy()
-    for name, scores in (("paper_mode", paper), ("honest_mode", honest)):
-        complete = scores["done"] == scores["expected"]
-        frame[name] = scores["ours_mean"].where(complete)
-    frame["difference"] = frame["paper_mode"] - frame["honest_mode"]
-    return frame
-
-
-def modes_table(source: TableSource, metric: str) -> Table | None:
-    """Return paper mode minus honest mode, or None unless both were run."""
-    if not {"paper", "honest"} <= set(source.modes):
-        return None
-    modes: tuple[ScalingMode, ...] = ("paper", "honest")
-    paper, honest = (scores_of(source, mode, metric, merged=False) for mode in modes)
-    frame = paper_minus_honest(paper.tidy(), honest.tidy())
-    gains = paper.scores() - honest.scores()
-    lines = [*gains.iterrows(), ("mean", gains.mean()), ("median", gains.median())]
-    return Table(
-        experiment=source.id,
-        kind="modes",
-        metric=metric,
-        title=f"{source.title}: {metric_words(metric)}, paper mode minus honest mode",
-        columns=(Column("data set"), *right_columns(*gains.columns)),
-        rows=tuple(
-            (Cell(str(name)), *(signed_cell(float(v), source.digits) for v in values))
-            for name, values in lines
-        ),
-        notes=_MODES_NOTES,
-        frame=frame,
-    )
-
-
-def signed_cell(value: float, digits: int, after: str = "") -> Cell:
-    """Return a difference with its sign and what follows it, or a dash."""
-    if math.isnan(value):
-        return Cell(NO_FIGURE)
-    return Cell(signed(value, digits) + after, value)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from drmbench.paper import PublishedCell
-from drmbench.report.analyses.comparison import signed_cell
 from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.statistics import ALPHA, holm, stable, welch
 from drmbench.report.table import (
@@ -23,6 +22,7 @@ from drmbench.report.table import (
     Table,
     count_cell,
     right_columns,
+    signed_cell,
 )
 from drmbench.words import OPTIMISTIC, metric_words
 

@@ -15,7 +15,6 @@ from typing import Any
 import pandas as pd
 
 from drmbench.protocol.selection import TIE_TOLERANCE
-from drmbench.report.analyses.comparison import paper_minus_honest, signed_cell
 from drmbench.report.scores import (
     Row,
     Scores,
@@ -30,6 +29,7 @@ from drmbench.report.table import (
     Table,
     count_cell,
     right_columns,
+    signed_cell,
 )
 from drmbench.run.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
 from drmbench.words import metric_words
@@ -60,7 +60,60 @@ _HONEST_NOTE = (
     " parameters in another way."
 )
 
+_MODES_NOTES = (
+    "Positive: the method looks better in paper mode, which scales the test part by its"
+    " own maxima and takes the better of scaled and unscaled data on the test part."
+    " Honest mode selects the scaling on the training part, and may select parameters"
+    " in another way; the table of what the leak and the choice are worth has only"
+    " those two.",
+    "Only cells that are complete in both modes are compared.",
+)
+
 _Splits = Sequence[Mapping[str, Any]]
+
+
+def paper_minus_honest(paper: pd.DataFrame, honest: pd.DataFrame) -> pd.DataFrame:
+    """Return what each method gains by paper mode on each data set.
+
+    The difference is that of scaling the test part by itself, of choosing the scaling
+    on it and of selecting parameters in another way; :func:`worth` tells the first two
+    apart.
+
+    Parameters
+    ----------
+    paper, honest : DataFrame
+        Scores of the two modes (:attr:`Scores.frame`), cell by cell.
+    """
+    frame = paper[["table", "dataset", "column", "metric"]].copy()
+    for name, scores in (("paper_mode", paper), ("honest_mode", honest)):
+        complete = scores["done"] == scores["expected"]
+        frame[name] = scores["ours_mean"].where(complete)
+    frame["difference"] = frame["paper_mode"] - frame["honest_mode"]
+    return frame
+
+
+def modes_table(source: TableSource, metric: str) -> Table | None:
+    """Return paper mode minus honest mode, or None unless both were run."""
+    if not {"paper", "honest"} <= set(source.modes):
+        return None
+    paper = scores_of(source, "paper", metric, merged=False)
+    honest = scores_of(source, "honest", metric, merged=False)
+    frame = paper_minus_honest(paper.frame, honest.frame)
+    gains = paper.sign * paper.wide(frame["difference"])
+    lines = [*gains.iterrows(), ("mean", gains.mean()), ("median", gains.median())]
+    return Table(
+        experiment=source.id,
+        kind="modes",
+        metric=metric,
+        title=f"{source.title}: {metric_words(metric)}, paper mode minus honest mode",
+        columns=(Column("data set"), *right_columns(*gains.columns)),
+        rows=tuple(
+            (Cell(str(name)), *(signed_cell(float(v), source.digits) for v in values))
+            for name, values in lines
+        ),
+        notes=_MODES_NOTES,
+        frame=frame,
+    )
 
 
 def worth(paper: Scores, honest: Scores | None = None) -> pd.DataFrame:
@@ -84,7 +137,7 @@ def worth(paper: Scores, honest: Scores | None = None) -> pd.DataFrame:
         ``choice``, ``both`` and ``paper_minus_honest`` are differences, positive where
         the protocol flatters.
     """
-    scores = paper.tidy()
+    scores = paper.frame
     rows = {row.dataset: row for row in paper.rows}
     keys = ["table", "dataset", "column", "method", "metric"]
     records: list[dict[Any, Any]] = scores[keys].to_dict("records")
@@ -104,7 +157,7 @@ def worth(paper: Scores, honest: Scores | None = None) -> pd.DataFrame:
             "both": sign * (better - neither),
         }
     frame = pd.DataFrame(records)
-    other = scores.assign(ours_mean=math.nan) if honest is None else honest.tidy()
+    other = scores.assign(ours_mean=math.nan) if honest is None else honest.frame
     modes = paper_minus_honest(scores, other)
     return frame.assign(
         paper_mode=modes["paper_mode"],
