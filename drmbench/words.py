@@ -19,14 +19,10 @@ class ModeWords:
 
     Attributes
     ----------
-    title : str
-        What titles of tables end with.
-    note : str
-        Sentence below a table of scores.
-    description : str
-        What was done, in the description of an experiment.
-    caption : str
-        What was done, within the caption of a figure.
+    title : what titles of tables end with
+    note : sentence below a table of scores
+    description : what was done, in the description of an experiment
+    caption : what was done, within the caption of a figure
     """
 
     title: str

@@ -25,27 +25,15 @@ _ROWS_OF_A_PAGE = 45
 
 #: Small Greek letters that have a command of their own name; omicron is a Latin o.
 _GREEK = "αβγδεζηθικλμνξπρστυφχψω"
+_SIGNS = "±≠−×≤≥√≈→·²³⁻¹†‡λ"  # Unicode's name of λ is not LaTeX's
+_COMMANDS = (
+    *(r"\pm", r"\neq", "-", r"\times", r"\leq", r"\geq", r"\surd", r"\approx"),
+    *(r"\rightarrow", r"\cdot", "^2", "^3", "^-", "^1", r"\dagger", r"\ddagger"),
+    r"\lambda",
+)
 _MATHS = {
-    "±": r"\pm",
-    "≠": r"\neq",
-    "−": "-",
-    "×": r"\times",
-    "≤": r"\leq",
-    "≥": r"\geq",
-    "√": r"\surd",
-    "≈": r"\approx",
-    "→": r"\rightarrow",
-    "·": r"\cdot",
-    "²": "^2",
-    "³": "^3",
-    "⁻": "^-",
-    "¹": "^1",
-    "†": r"\dagger",
-    "‡": r"\ddagger",
-    **{
-        letter: rf"\{unicodedata.name(letter).split()[-1].lower()}" for letter in _GREEK
-    },
-    "λ": r"\lambda",  # Unicode spells it otherwise
+    **{x: rf"\{unicodedata.name(x).split()[-1].lower()}" for x in _GREEK},
+    **dict(zip(_SIGNS, _COMMANDS, strict=True)),
 }
 _LATEX = {
     **{character: rf"\{character}" for character in "&%$#_{}"},

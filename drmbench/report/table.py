@@ -40,12 +40,9 @@ class Column:
 
     Attributes
     ----------
-    heading : str
-        What stands above it, with its marks.
-    align : {"left", "right"}
-        Where its cells stand.
-    unit : str
-        Unit of its numbers, shown in the heading.
+    heading : what stands above it, with its marks
+    align : "left" or "right", where its cells stand
+    unit : unit of its numbers, shown in the heading
     """
 
     heading: str
@@ -64,16 +61,11 @@ class Cell:
 
     Attributes
     ----------
-    text : str
-        What is read.
-    value : float or None
-        The number behind it, with full precision.
-    bold : bool
-        Whether it is emphasised, as the best of its row.
-    mark : str
-        Reference to a footnote: †, ‡, ≠, [1] …; several are separated by spaces.
-    title : str
-        More about it, shown by a browser when one points at it.
+    text : what is read
+    value : the number behind it, with full precision, or None
+    bold : whether it is emphasised, as the best of its row
+    mark : reference to a footnote: †, ‡, ≠, [1] …; several are separated by spaces
+    title : more about it, shown by a browser when one points at it
     """
 
     text: str
@@ -89,25 +81,15 @@ class Table:
 
     Attributes
     ----------
-    experiment : str
-        What it is of: ``table3``, or the name of an experiment.
-    kind : str
-        What it shows: ``scores``, ``ranks``, ``seconds`` …
-    metric, mode : str
-        Metric and scaling mode of its figures, or empty.
-    title : str
-        Its caption.
-    columns : tuple of Column
-        Headings.
-    rows : tuple of tuples of Cell
-        The cells.
-    footnotes : tuple of str
-        What the marks mean, each beginning with its mark.
-    notes : tuple of str
-        Sentences below the table that belong to no mark.
-    frame : DataFrame or None
-        The tidy data that the cells were made from, which is what the CSV holds;
-        without it that holds the cells' numbers (or texts) as they stand.
+    experiment : what it is of: ``table3``, or the name of an experiment
+    kind : what it shows: ``scores``, ``ranks``, ``seconds`` …
+    metric, mode : metric and scaling mode of its figures, or empty
+    title : its caption
+    columns, rows : headings and cells
+    footnotes : what the marks mean, each beginning with its mark
+    notes : sentences below the table that belong to no mark
+    frame : the tidy data that the cells were made from, which is what the CSV holds;
+        without it that holds the cells' numbers (or texts) as they stand
     """
 
     experiment: str

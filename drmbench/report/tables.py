@@ -37,20 +37,13 @@ RENDERERS: dict[str, Callable[[Table], str]] = {
 }
 FORMATS = ("md", *RENDERERS)
 
-#: The documents of a table of the paper besides that of the scores, by kind of table.
+#: The documents of a table of the paper besides that of the scores: kinds of tables.
 _PARTS = {
-    "ranks": "tests",
-    "wilcoxon": "tests",
-    "wilcoxon-beyond": "tests",
-    "agreement": "agreement",
-    "agreement-cells": "agreement",
-    "rules": "agreement",
-    "rules-cells": "agreement",
-    "distribution": "agreement",
-    "modes": "protocol",
-    "worth": "protocol",
-    "seconds": "protocol",
-    "naive": "protocol",
+    "tests": ("ranks", "wilcoxon", "wilcoxon-beyond"),
+    "agreement": (
+        *("agreement", "agreement-cells", "rules", "rules-cells", "distribution"),
+    ),
+    "protocol": ("modes", "worth", "seconds", "naive"),
 }
 _PART_TITLES = {
     "tests": "statistical tests",
@@ -65,12 +58,9 @@ class Document:
 
     Attributes
     ----------
-    name : str
-        Stem of its file.
-    title : str
-        What it is about.
-    tables : list of Table
-        The tables, at least one.
+    name : stem of its file
+    title : what it is about
+    tables : the tables, at least one
     """
 
     name: str
@@ -137,18 +127,16 @@ def documents(
     places: dict[tuple[tuple[int, int], str, str], Document] = {}
     for table in tables:
         reproduces, title = about.get(table.experiment, (table.experiment, table.title))
-        name, part = anchor(table.experiment), _PARTS.get(table.kind, "")
-        if part and reproduces == table.experiment:
+        name, part = anchor(table.experiment), ""
+        if reproduces == table.experiment:
+            part = next((p for p, kinds in _PARTS.items() if table.kind in kinds), "")
+        if part:
             name, title = f"{name}-{part}", f"{title}: {_PART_TITLES[part]}"
-        else:
-            part = ""
         key = (paper_place(reproduces), table.experiment, part)
         places.setdefault(key, Document(name, title)).tables.append(table)
-    order = ("", *_PART_TITLES)
-    return [
-        places[key]
-        for key in sorted(places, key=lambda k: (k[0], k[1], order.index(k[2])))
-    ]
+    order = ("", *_PARTS)
+    keys = sorted(places, key=lambda key: (key[0], key[1], order.index(key[2])))
+    return [places[key] for key in keys]
 
 
 def rendered_tables(

@@ -150,7 +150,18 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
             Column("agreement"),
             Column("exact with"),
         ),
-        rows=tuple(map(_cell_row, frame.to_dict("records"))),
+        rows=tuple(
+            (
+                Cell(cell["dataset"]),
+                Cell(cell["method"]),
+                figure_cell(cell["paper_mean"], cell["paper_sd"], 4),
+                figure_cell(cell["ours_mean"], cell["ours_sd"], 4),
+                Cell(cell["scaling"]),
+                Cell(cell["agreement"], bold=cell["agreement"] == Agreement.EXACT),
+                Cell(cell["exact_with"]),
+            )
+            for cell in frame.to_dict("records")
+        ),
         frame=frame,
     )
 
@@ -160,18 +171,6 @@ def _counts(part: pd.DataFrame) -> list[int]:
         return [0] * (len(Agreement) + 2)
     kinds = [int((part["agreement"] == str(kind)).sum()) for kind in Agreement]
     return [*kinds, int((part["exact_with"] != "").sum()), len(part)]
-
-
-def _cell_row(cell: dict[Any, Any]) -> tuple[Cell, ...]:
-    return (
-        Cell(cell["dataset"]),
-        Cell(cell["method"]),
-        figure_cell(cell["paper_mean"], cell["paper_sd"], 4),
-        figure_cell(cell["ours_mean"], cell["ours_sd"], 4),
-        Cell(cell["scaling"]),
-        Cell(cell["agreement"], bold=cell["agreement"] == Agreement.EXACT),
-        Cell(cell["exact_with"]),
-    )
 
 
 def tried_rules(
@@ -235,7 +234,7 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         "metric": published.metric,
         "notes": _RULES_NOTES,
     }
-    counts = _rule_counts(tried)
+    counts = rule_counts(tried)
     yield Table(
         **about,
         kind="rules",
@@ -250,7 +249,7 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         ),
         frame=counts,
     )
-    cells = _cells_given(tried, [row.dataset for row in rows])
+    cells = cells_given(tried, [row.dataset for row in rows])
     yield Table(
         **about,
         kind="rules-cells",
@@ -274,7 +273,7 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
     )
 
 
-def _rule_counts(tried: pd.DataFrame) -> pd.DataFrame:
+def rule_counts(tried: pd.DataFrame) -> pd.DataFrame:
     """Return one row per rule: on how many cells it was tried, how many it gives."""
     return pd.DataFrame(
         {
@@ -289,7 +288,7 @@ def _rule_counts(tried: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _cells_given(tried: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+def cells_given(tried: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """Return one row per published cell: which rules give it exactly."""
     cells = tried[tried["paper_mean"].notna()]
     groups = {tuple(map(str, at)): p for at, p in cells.groupby(["dataset", "column"])}

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
-import pandas as pd
-
 from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import (
@@ -73,7 +71,9 @@ def score_table(
     }
     records, rows = iter(frame.to_dict("records")), []
     for row in scores.rows:
-        part, mark = list(islice(records, len(scores.columns))), _row_mark(row)
+        part, mark = list(islice(records, len(scores.columns))), ""
+        if row.entry.get("substitute") or row.entry.get("note"):
+            mark = SUBSTITUTE if row.entry.get("substitute") else DEVIATION
         head = Cell(row.heading, mark=mark, title=str(row.entry.get("title", "")))
         for line in lines:
             if line == "ours" and (missing := row.entry.get("missing")):
@@ -144,13 +144,10 @@ def _difference(record: _Record, digits: int) -> Cell:
 def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
     """Give wins and mean ranks of ours and of the paper's, as far as they are shown."""
     ours, paper = scores.ranked_scores(), scores.published_scores()
-    bold = [place for place, e in scores.entries.items() if e.paper and e.paper.bold]
     # What is printed the same is a tie, as bold shows it; the paper's bold is its own.
     wins = {
         "ours": win_counts(ours.round(scores.source.digits)),
-        "paper": pd.Series(
-            {name: sum(column == name for _, column in bold) for name in ours.columns}
-        ),
+        "paper": scores.wide(scores.frame["paper_best"]).sum()[ours.columns],
     }
     dashes_last = paper.dropna(how="all").fillna(-1.0)
     ranks = {"ours": mean_ranks(ours), "paper": mean_ranks(dashes_last)}
@@ -170,12 +167,6 @@ def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, 
                 else:
                     cells.append(Cell(text.format(value), value, bool(value == best)))
             yield (*_heads(Cell(title), line, lines), *cells)
-
-
-def _row_mark(row: Row) -> str:
-    if row.entry.get("substitute"):
-        return SUBSTITUTE
-    return DEVIATION if row.entry.get("note") else ""
 
 
 def _overrides(scores: Scores, column: MethodColumn) -> dict[str, None]:

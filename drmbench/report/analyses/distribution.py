@@ -62,36 +62,26 @@ def distribution(scores: Scores, splits: int) -> pd.DataFrame:
     """
     published = scores.source.published
     assert published is not None
-    records = []
-    for place, cell in published.cells.items():
-        if _left_out(scores, cell):
-            continue
-        ours = scores.entries[place].ours
-        assert cell.mean is not None
-        assert cell.spread is not None
-        theirs = (cell.mean, cell.spread, splits)
-        t, p = welch((ours.mean, ours.spread, ours.done), theirs, published.digits)
-        records.append(
-            {
-                "dataset": ours.dataset,
-                "paper_dataset": cell.dataset,
-                "column": cell.method,
-                "method": ours.method,
-                "ours_mean": ours.mean,
-                "ours_sd": ours.spread,
-                "paper_mean": cell.mean,
-                "paper_sd": cell.spread,
-                "difference": ours.mean - cell.mean,
-                "t": t,
-                "p": p,
-                "p_holm": math.nan,
-                "failed": ours.failed,
-            }
+    places = [at for at, c in published.cells.items() if not _left_out(scores, c)]
+    figures = ["ours_mean", "ours_sd", "paper_mean", "paper_sd", "difference"]
+    keys = ["dataset", "paper_dataset", "column", "method", *figures]
+    by_place = scores.frame.set_index(["paper_dataset", "column"], drop=False)
+    found = by_place.loc[places].reset_index(drop=True)
+    tests = [
+        welch(
+            (cell["ours_mean"], cell["ours_sd"], cell["done"]),
+            (cell["paper_mean"], cell["paper_sd"], splits),
+            published.digits,
         )
-    frame = pd.DataFrame(records)
-    if records:
-        frame["p_holm"] = [stable(p) for p in holm(frame["p"].tolist())]
-    return frame
+        for cell in found.to_dict("records")
+    ]
+    p_values = [p for _, p in tests]
+    return found[keys].assign(
+        t=[t for t, _ in tests],
+        p=p_values,
+        p_holm=[stable(p) for p in holm(p_values)],
+        failed=found["failed"],
+    )
 
 
 def _left_out(scores: Scores, cell: PublishedCell) -> str:
@@ -198,15 +188,9 @@ def _notes(scores: Scores, tested: pd.DataFrame) -> Iterator[str]:
         "A rejection does not say who is right: what is known to differ in data,"
         " methods and selection is marked ‡ in the table of scores."
     )
-    yield _left_out_note(scores, len(tested))
-    yield f"Ours are in paper mode, so {OPTIMISTIC}."
-
-
-def _left_out_note(scores: Scores, number: int) -> str:
     published = scores.source.published
     assert published is not None
-    cells = published.cells.values()
-    reasons = Counter(_left_out(scores, cell) for cell in cells)
+    reasons = Counter(_left_out(scores, cell) for cell in published.cells.values())
     names = {_SUBSTITUTED: f" ({', '.join(_substituted(scores))})"}
     parts = [
         f"{reasons[reason]} {reason}{names.get(reason, '')}"
@@ -214,4 +198,6 @@ def _left_out_note(scores: Scores, number: int) -> str:
         if reasons[reason]
     ]
     left_out = f" Left out: {'; '.join(parts)}." if parts else ""
-    return f"Compared are {number} of the paper's {len(cells)} cells.{left_out}"
+    total = len(published.cells)
+    yield f"Compared are {len(tested)} of the paper's {total} cells.{left_out}"
+    yield f"Ours are in paper mode, so {OPTIMISTIC}."

@@ -55,6 +55,9 @@ _SKIPPED = (
     " subset of the training rows: the time of the final fit, which is to all rows,"
     " does not tell what a refit on the subset takes."
 )
+_NOTHING_TO_SELECT = (
+    f"{NO_FIGURE} One candidate and one scaling leave nothing to select."
+)
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,10 @@ class Search:
 
     Attributes
     ----------
-    plan : SelectionPlan
-        What is held out.
-    candidates : int
-        Size of the grid, as it was when the results were made.
-    scalings : int
-        Scalings that selection chooses from.
-    shortcut : bool
-        Whether the method shares any work between refits.
+    plan : what is held out
+    candidates : size of the grid, as it was when the results were made
+    scalings : how many scalings selection chooses from
+    shortcut : whether the method shares any work between refits
     """
 
     plan: SelectionPlan
@@ -225,6 +224,17 @@ def _table(
             f"{NO_SHORTCUT} has no shortcut for this selection: the search that was"
             " timed is the naive one, so the factor tells how far off the estimate is.",
         )
+    notes, selecting = list(_NOTES), _selecting(costs)
+    runs = selecting["runs"].sum()
+    if skipped := runs - selecting["runs_counted"].sum():
+        notes.append(_SKIPPED.format(skipped=skipped, runs=runs))
+    if len(selecting) < len(costs):
+        notes.append(
+            f"{NO_FIGURE} One candidate and one scaling leave nothing to select."
+        )
+    if unread:
+        listed = ", ".join(unread)
+        notes.append(f"Without {listed}: the stored config is not valid any more.")
     return Table(
         experiment=source.id,
         kind="naive",
@@ -238,7 +248,7 @@ def _table(
         ),
         rows=tuple(rows),
         footnotes=footnotes,
-        notes=(*_NOTES, *_more_notes(costs, unread), *machines(source.results)),
+        notes=(*notes, *machines(source.results)),
         frame=costs,
     )
 
@@ -273,17 +283,6 @@ def _row(method: str, costs: pd.DataFrame) -> tuple[Cell, ...]:
         Cell(in_one_unit(naive), naive),
         factor,
     )
-
-
-def _more_notes(costs: pd.DataFrame, unread: Sequence[str]) -> Iterator[str]:
-    selecting = _selecting(costs)
-    runs = selecting["runs"].sum()
-    if skipped := runs - selecting["runs_counted"].sum():
-        yield _SKIPPED.format(skipped=skipped, runs=runs)
-    if len(selecting) < len(costs):
-        yield f"{NO_FIGURE} One candidate and one scaling leave nothing to select."
-    if unread:
-        yield f"Without {', '.join(unread)}: the stored config is not valid any more."
 
 
 def in_one_unit(seconds: float) -> str:

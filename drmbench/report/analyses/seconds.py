@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -26,7 +25,16 @@ STAGES = {
     "seconds_fit": "fit",
     "seconds_predict": "predict",
 }
-_SECONDS = "seconds for one test example"
+#: What is measured for one test example, in experiments of each kind.
+_MEASURED = {
+    "timing": {"seconds": "seconds for one test example"},
+    "convergence": {
+        "iterations": "iterations until convergence",
+        "seconds": "seconds for one test example",
+    },
+}
+#: Columns of the rows that have them; deviations are in ``seconds_sd`` and so on.
+_VALUES = {"seconds": "seconds_example", "iterations": "iterations"}
 
 
 def seconds(source: TableSource, mode: ScalingMode) -> pd.DataFrame:
@@ -107,101 +115,55 @@ def machines(results: Sequence[Results]) -> list[str]:
     return [f"Measured on {fact}." for fact in dict.fromkeys(facts) if fact]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A quantity of a timing or convergence experiment.
-
-    Attributes
-    ----------
-    name : str
-        What it is called in ids.
-    value, spread : str
-        Columns of the rows.
-    by : str
-        Column by which it is told apart, besides data set and method.
-    title : str
-        What it is.
-    heading : str
-        Heading of ``by``.
-    """
-
-    name: str
-    value: str
-    spread: str
-    by: str
-    title: str
-    heading: str
-
-
-MEASURED = {
-    "timing": (
-        Measured(
-            *("seconds", "seconds_example", "seconds_sd"),
-            *("n_train", _SECONDS, "n (training)"),
-        ),
-    ),
-    "convergence": (
-        Measured(
-            *("iterations", "iterations", "iterations_sd"),
-            *("beta", "iterations until convergence", "β"),
-        ),
-        Measured(
-            *("seconds", "seconds_example", "seconds_sd"), *("beta", _SECONDS, "β")
-        ),
-    ),
-}
-
-
 def measured_tables(results: Results) -> Iterator[Table]:
     """Give the tables of a timing or convergence experiment."""
-    rows = results.rows
-    for measured in MEASURED.get(results.experiment.kind, ()):
-        keys = ["dataset", "method", "n_train", "alpha", "beta", "status", "reason"]
-        keys += ["converged"] * ("converged" in rows)
+    rows, kind = results.rows, results.experiment.kind
+    keys = ["dataset", "method", "n_train", "alpha", "beta", "status", "reason"]
+    keys += ["converged"] * ("converged" in rows)
+    for quantity, words in _MEASURED.get(kind, {}).items():
+        by, heading = ("n_train", "n (training)") if kind == "timing" else ("beta", "β")
+        value, spread = _VALUES[quantity], f"{quantity}_sd"
         examples = sorted(set(rows["examples"].dropna()))
         counts = " or ".join(f"{number:.0f}" for number in examples)
         yield Table(
             experiment=results.name,
             kind="measured",
-            metric=measured.name,
-            title=f"{results.experiment.title or results.name}: {measured.title}",
-            columns=(
-                Column("data set"),
-                *right_columns(measured.heading, *results.methods),
-            ),
-            rows=tuple(_measured_rows(results, measured)),
+            metric=quantity,
+            title=f"{results.experiment.title or results.name}: {words}",
+            columns=(Column("data set"), *right_columns(heading, *results.methods)),
+            rows=tuple(_measured_rows(results, by, value, spread)),
             footnotes=tuple(_measured_footnotes(results)),
             notes=(
                 f"Mean ± standard deviation over {counts} test examples.",
                 *machines([results]),
             ),
-            frame=rows[[*keys, measured.value, measured.spread]],
+            frame=rows[[*keys, value, spread]],
         )
 
 
-def _measured_rows(results: Results, measured: Measured) -> Iterator[tuple[Cell, ...]]:
-    places = ["dataset", measured.by]
+def _measured_rows(
+    results: Results, by: str, value: str, spread: str
+) -> Iterator[tuple[Cell, ...]]:
     order = {name: number for number, name in enumerate(results.datasets)}
-    groups: dict[Any, pd.DataFrame] = dict(iter(results.rows.groupby(places)))
-    for dataset, by in sorted(groups, key=lambda place: (order[place[0]], place[1])):
-        part = groups[dataset, by].drop_duplicates("method").set_index("method")
+    groups: dict[Any, pd.DataFrame] = dict(iter(results.rows.groupby(["dataset", by])))
+    for dataset, at in sorted(groups, key=lambda place: (order[place[0]], place[1])):
+        part = groups[dataset, at].drop_duplicates("method").set_index("method")
         found: dict[Any, dict[Any, Any]] = part.to_dict("index")
-        yield (
-            Cell(dataset),
-            Cell(f"{by:,.0f}" if measured.by == "n_train" else f"{by:g}", float(by)),
-            *(_measured_cell(found.get(name), measured) for name in results.methods),
-        )
-
-
-def _measured_cell(row: dict[Any, Any] | None, measured: Measured) -> Cell:
-    if row is None or row["status"] != "ok":
-        reason = "not run" if row is None else f"{row['status']}: {row['reason']}"
-        return Cell(NO_FIGURE, title=reason)
-    cell = seconds_cell(float(row[measured.value]), float(row[measured.spread]))
-    share = float(row.get("converged", 1.0))
-    if share >= 1.0:
-        return cell
-    return Cell(f"{cell.text} ({share:.0%} converged)", cell.value)
+        cells = []
+        for method in results.methods:
+            row = found.get(method, {"status": "not run"})
+            if row["status"] != "ok":
+                reason = (
+                    f"{row['status']}: {row['reason']}" if len(row) > 1 else "not run"
+                )
+                cells.append(Cell(NO_FIGURE, title=reason))
+                continue
+            cell = seconds_cell(float(row[value]), float(row[spread]))
+            share = float(row.get("converged", 1.0))
+            part_of = "" if share >= 1.0 else f" ({share:.0%} converged)"
+            cells.append(Cell(cell.text + part_of, cell.value))
+        text = f"{at:,.0f}" if by == "n_train" else f"{at:g}"
+        yield Cell(dataset), Cell(text, float(at)), *cells
 
 
 def _measured_footnotes(results: Results) -> Iterator[str]:

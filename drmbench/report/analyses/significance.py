@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.scores import MethodColumn, Scores, TableSource, scores_of
+from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.statistics import (
     ALPHA,
     FriedmanResult,
@@ -29,7 +29,7 @@ from drmbench.report.table import (
     count_cell,
     probability,
     right_columns,
-    signed,
+    signed_cell,
 )
 from drmbench.words import MODES, OPTIMISTIC, metric_words
 
@@ -46,9 +46,21 @@ def significance_tables(
     scores = scores_of(source, mode, metric)
     means, references = scores.ranked_scores(), _references(scores)
     result = friedman(means)
-    notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
     title = f"{source.title}: {metric_words(metric)}, {{}}, {MODES[mode].title}"
     about: dict[str, Any] = {"experiment": source.id, "metric": metric, "mode": mode}
+    notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
+    dropped = (
+        f"{len(result.dropped_datasets)} data sets were dropped because a method is not"
+        f" complete{': ' if result.dropped_datasets else ''}"
+        f"{', '.join(result.dropped_datasets)}."
+    )
+    if result.dropped_methods:
+        dropped += (
+            " Left out, with a figure on fewer than half of the data sets:"
+            f" {', '.join(result.dropped_methods)}."
+        )
+    comparable = result.k > 1 and result.n > 1
+    distance = critical_difference(result.k, result.n) if comparable else math.nan
     yield Table(
         **about,
         kind="ranks",
@@ -58,68 +70,58 @@ def significance_tables(
             *right_columns("mean rank", "wins"),
             Column("not told apart"),
         ),
-        rows=tuple(_ranks_rows(means, result, source.digits)),
-        notes=(*_test_notes(result), *notes, _dropped(result)),
+        rows=tuple(_ranks_rows(means, distance, source.digits)),
+        notes=(*_test_notes(result, distance), *notes, dropped),
     )
-    tests = [test for name in references for test in wilcoxon_against(means, name)]
     yield _paired_table(
         **about,
         kind="wilcoxon",
         title=title.format("Wilcoxon's tests"),
-        tests=tests,
-        notes=(*notes, _dropped(result)),
+        tests=[test for name in references for test in wilcoxon_against(means, name)],
+        notes=(*notes, dropped),
     )
-    if beyond := _tests_beyond(scores, references):
+    # What an experiment adds to a table of the paper is tested apart, so that the
+    # correction of the others does not depend on it; and not against the higher of two
+    # methods on the test parts, which is not comparable with a single one.
+    added = [c.heading for c in scores.columns if not c.competes]
+    single = [c.heading for c in scores.columns if len(c.labels) == 1]
+    beyond = [
+        test
+        for name in references
+        if added and name in single
+        for test in wilcoxon_against(scores.scores(), name, added, pairwise=True)
+    ]
+    if beyond:
         words = "Wilcoxon's tests against methods beyond the paper"
-        pairs = "Each over the data sets on which both are complete."
         yield _paired_table(
             **about,
             kind="wilcoxon-beyond",
             title=title.format(words),
             tests=beyond,
-            notes=(*notes, pairs),
+            notes=(*notes, "Each over the data sets on which both are complete."),
         )
 
 
 def _references(scores: Scores) -> list[str]:
     """Return the headings of the DRM columns that are tested against the others."""
-    known = {
-        label: entry
-        for results in (*scores.source.lenders, *scores.source.results)
+    source = scores.source
+    families = {
+        label: entry.get("family")
+        for results in (*source.lenders, *source.results)
         for label, entry in results.methods.items()
     }
-
-    def is_drm(column: MethodColumn) -> bool:
-        return any(known[x].get("family") in _DRM for x in column.labels if x in known)
-
     named = [c.heading for c in scores.ranked if set(c.labels) & set(REFERENCES)]
-    return named or [column.heading for column in scores.ranked if is_drm(column)]
-
-
-def _tests_beyond(scores: Scores, references: Sequence[str]) -> list[PairedTest]:
-    """Test the DRM against what an experiment adds to a table of the paper.
-
-    Apart from the others, whose correction must not depend on what is added. A column
-    that shows the higher of two methods on the test parts is not comparable with one
-    that does not.
-    """
-    added = [c.heading for c in scores.columns if not c.competes]
-    if not added:
-        return []
-    single = {c.heading for c in scores.columns if len(c.labels) == 1}
-    return [
-        test
-        for name in references
-        if name in single
-        for test in wilcoxon_against(scores.scores(), name, added, pairwise=True)
+    return named or [
+        column.heading
+        for column in scores.ranked
+        if any(families.get(label) in _DRM for label in column.labels)
     ]
 
 
 def _ranks_rows(
-    means: pd.DataFrame, result: FriedmanResult, digits: int
+    means: pd.DataFrame, distance: float, digits: int
 ) -> Iterator[tuple[Cell, ...]]:
     ranks = mean_ranks(means).sort_values(kind="stable")
-    distance = _distance(result)
     groups = [] if math.isnan(distance) else cliques(ranks, distance)
     # As bold shows them: what is printed the same is a tie.
     wins = win_counts(means.round(digits)).to_dict()
@@ -134,13 +136,7 @@ def _ranks_rows(
         )
 
 
-def _distance(result: FriedmanResult) -> float:
-    if result.k < 2 or result.n < 2:
-        return math.nan
-    return critical_difference(result.k, result.n, ALPHA)
-
-
-def _test_notes(result: FriedmanResult) -> Iterator[str]:
+def _test_notes(result: FriedmanResult, distance: float) -> Iterator[str]:
     k, n = result.k, result.n
     if math.isnan(result.chi2):
         yield (
@@ -155,27 +151,30 @@ def _test_notes(result: FriedmanResult) -> Iterator[str]:
         f" p = {probability(result.f_p)}."
     )
     yield (
-        f"Nemenyi's critical difference of mean ranks at {ALPHA:g} is"
-        f" {_distance(result):.2f}; methods with a common letter are not told apart by"
-        " it."
+        f"Nemenyi's critical difference of mean ranks at {ALPHA:g} is {distance:.2f};"
+        " methods with a common letter are not told apart by it."
     )
-
-
-def _dropped(result: FriedmanResult) -> str:
-    data_sets, methods = result.dropped_datasets, result.dropped_methods
-    text = f"{len(data_sets)} data sets were dropped because a method is not complete"
-    text += f": {', '.join(data_sets)}." if data_sets else "."
-    if methods:
-        text += (
-            " Left out, with a figure on fewer than half of the data sets:"
-            f" {', '.join(methods)}."
-        )
-    return text
 
 
 def _paired_table(
     *, tests: Sequence[PairedTest], notes: Sequence[str], **about: str
 ) -> Table:
+    rows = []
+    for test in tests:
+        significant = test.p_holm < ALPHA
+        verdict = "better" if test.wins > test.losses else "worse"
+        rows.append(
+            (
+                Cell(test.reference),
+                Cell(test.other),
+                *map(count_cell, (test.wins, test.ties, test.losses)),
+                signed_cell(test.median_difference, 4),
+                Cell(f"{test.statistic:g}", test.statistic),
+                Cell(probability(test.p), test.p),
+                Cell(probability(test.p_holm), test.p_holm, bold=significant),
+                Cell(verdict if significant else NO_FIGURE),
+            )
+        )
     return Table(
         **about,  # type: ignore[arg-type]
         columns=(
@@ -185,26 +184,11 @@ def _paired_table(
             *right_columns("W", "p", "p (Holm)"),
             Column(f"at {ALPHA:g}"),
         ),
-        rows=tuple(map(_paired_row, tests)),
+        rows=tuple(rows),
         notes=(
             "Two-sided; a difference is the method's mean minus the other's on a data"
             " set, an equal mean counts half for each. Holm's correction is over the"
             " tests of one method.",
             *notes,
         ),
-    )
-
-
-def _paired_row(test: PairedTest) -> tuple[Cell, ...]:
-    significant = test.p_holm < ALPHA
-    verdict = "better" if test.wins > test.losses else "worse"
-    return (
-        Cell(test.reference),
-        Cell(test.other),
-        *map(count_cell, (test.wins, test.ties, test.losses)),
-        Cell(signed(test.median_difference, 4), test.median_difference),
-        Cell(f"{test.statistic:g}", test.statistic),
-        Cell(probability(test.p), test.p),
-        Cell(probability(test.p_holm), test.p_holm, bold=significant),
-        Cell(verdict if significant else NO_FIGURE),
     )
