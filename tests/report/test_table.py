@@ -23,6 +23,7 @@ from drmbench.report.render import (
     to_html,
     to_latex,
     to_markdown,
+    to_text,
 )
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Cell, Column, Table
@@ -30,7 +31,7 @@ from drmbench.run.results import load_results
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
-#: Set it to 1 to write the golden files anew, then look at what changed.
+#: Set it to 1 to write the golden files again, then look at what changed.
 REGENERATE = os.environ.get("DRMBENCH_WRITE_GOLDEN") == "1"
 
 RENDERERS = {
@@ -192,6 +193,29 @@ def test_csv_records_have_full_precision_and_empty_fields():
     table = plain("t", "t", (), (), frame=pd.DataFrame(records, dtype=object))
     rows = list(csv.reader(io.StringIO(to_csv(table))))
     assert rows == [["a", "b", "c"], ["0.30000000000000004", "", "1"], ["", "1", ""]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("scores", "mine-balanced-accuracy-paper-mode"),
+        ("ranks", "mine-balanced-accuracy-paper-mode-statistics"),
+        ("modes", "mine-balanced-accuracy-paper-minus-honest"),
+        ("naive", "mine-naive-selection-paper-mode"),
+        ("large-datasets", "mine-large-datasets"),
+        ("", "mine"),
+    ],
+)
+def test_the_id_says_what_the_table_is_about(kind, name):
+    table = plain("mine", "t", (), (), metric="balanced_accuracy", mode="paper")
+    assert dataclasses.replace(table, kind=kind).id == name
+
+
+def test_text_for_the_terminal_is_aligned_and_has_the_marks():
+    columns = (Column("set"), Column("time", "right", "s"))
+    rows = ((Cell("a", mark="†"), Cell("0.5")), (Cell("long"), Cell("10.5", bold=True)))
+    text = to_text(plain("t", "t", columns, rows))
+    assert text.splitlines() == ["set   time [s]", "a †        0.5", "long      10.5"]
 
 
 def test_an_empty_table_is_still_a_table():

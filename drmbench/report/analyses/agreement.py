@@ -74,7 +74,7 @@ def agreement(scores: Scores) -> pd.DataFrame:
     for row in scores.rows:
         for column, entry in zip(scores.columns, scores.of_row(row), strict=True):
             ours, theirs = entry.ours, entry.paper
-            if not column.published or ours.done < ours.expected:
+            if not column.published or ours.done != ours.expected:
                 continue
             kind, exact_with = Agreement.UNPUBLISHED, ""
             if theirs is not None:
@@ -154,7 +154,9 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
             (
                 Cell(cell["dataset"]),
                 Cell(cell["method"]),
-                figure_cell(cell["paper_mean"], cell["paper_sd"], 4),
+                figure_cell(cell["paper_mean"], cell["paper_sd"], 4)
+                if cell["dataset"] in published.rows
+                else Cell(""),
                 figure_cell(cell["ours_mean"], cell["ours_sd"], 4),
                 Cell(cell["scaling"]),
                 Cell(cell["agreement"], bold=cell["agreement"] == Agreement.EXACT),

@@ -55,9 +55,6 @@ _SKIPPED = (
     " subset of the training rows: the time of the final fit, which is to all rows,"
     " does not tell what a refit on the subset takes."
 )
-_NOTHING_TO_SELECT = (
-    f"{NO_FIGURE} One candidate and one scaling leave nothing to select."
-)
 
 
 @dataclass(frozen=True)

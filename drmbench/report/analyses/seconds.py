@@ -151,12 +151,10 @@ def _measured_rows(
         found: dict[Any, dict[Any, Any]] = part.to_dict("index")
         cells = []
         for method in results.methods:
-            row = found.get(method, {"status": "not run"})
-            if row["status"] != "ok":
-                reason = (
-                    f"{row['status']}: {row['reason']}" if len(row) > 1 else "not run"
-                )
-                cells.append(Cell(NO_FIGURE, title=reason))
+            row = found.get(method)
+            if row is None or row["status"] != "ok":
+                why = "not run" if row is None else f"{row['status']}: {row['reason']}"
+                cells.append(Cell(NO_FIGURE, title=why))
                 continue
             cell = seconds_cell(float(row[value]), float(row[spread]))
             share = float(row.get("converged", 1.0))
