@@ -107,7 +107,8 @@ def naive_tables(source: TableSource) -> Iterator[Table]:
             for found in source.results
             if (experiment := rules[found.name]) is not None
         ]
-        if any(cost["refits_naive"].notna().any() for cost in costs if len(cost)):
+        costs = [cost for cost in costs if len(cost)]
+        if any(cost["refits_naive"].notna().any() for cost in costs):
             yield _table(source, mode, pd.concat(costs, ignore_index=True), unread)
 
 
