@@ -73,9 +73,10 @@ def tables(
             err=True,
         )
     names = list(dict.fromkeys(experiment or ()))
-    wanted = [name for text in formats or ["md"] for name in text.split(",")]
+    wanted = [name.strip() for text in formats or ["md"] for name in text.split(",")]
     written = write_tables(
         results, names, out, view=view.value, metric=metric, formats=wanted
     )
-    lists = f"; {written[-1]} lists them" if written[-1].name == INDEX else ""
+    index = out / "tables" / INDEX
+    lists = f"; {index} lists them" if index in written else ""
     typer.echo(f"{len(written)} files in {out / 'tables'}{lists}")

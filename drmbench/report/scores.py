@@ -40,17 +40,7 @@ def merges(mode: ScalingMode) -> bool:
 def better_of(summaries: Sequence[Summary], metric: str) -> Summary:
     """Return the better of several methods on a data set: the paper's choice on test.
 
-    Parameters
-    ----------
-    summaries : sequence of Summary
-        One per method, at least one.
-    metric : str
-        A one-number metric, which says whether higher is better.
-
-    Returns
-    -------
-    Summary
-        The one with the best mean; while any is not complete, the least complete.
+    That is the one with the best mean; while any is not complete, the least complete.
     """
     unfinished = [s for s in summaries if s.done < s.expected]
     if unfinished:
@@ -77,11 +67,6 @@ def plain_first(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the labels of methods, those without a label of their own first.
 
     A config that runs variants of a method gives them labels.
-
-    Parameters
-    ----------
-    methods : mapping of str to mapping
-        What a manifest says of each method, by label.
 
     Examples
     --------
@@ -211,10 +196,7 @@ class TableSource:
     def columns(self, *, merged: bool = True) -> tuple[MethodColumn, ...]:
         """Return the methods: the paper's columns in its order, then others.
 
-        Parameters
-        ----------
-        merged : bool
-            Whether methods of which the paper reports the higher are one column.
+        ``merged`` makes one column of methods of which the paper reports the higher.
         """
         if self.published is None:
             return tuple(MethodColumn(label, (label,)) for label in self.methods)

@@ -109,13 +109,9 @@ def documents(
 ) -> list[Document]:
     """Group tables into documents, the paper's in its order, then what goes beyond it.
 
-    Parameters
-    ----------
-    results : mapping of str to Results
-        The experiments that the tables are of.
-    tables : iterable of Table
-        The tables, those of data sets among them. A table of the paper has its tests,
-        agreement and protocol in documents of their own, all else has one document.
+    A table of the paper has its tests, agreement and protocol in documents of their
+    own, everything else has one document. ``results`` are what the tables are of; those
+    of data sets may be among them.
     """
     about = {
         found.name: (found.experiment.reproduces, found.experiment.title or found.name)

@@ -24,14 +24,8 @@ def tables_of_source(
 ) -> Iterator[Table]:
     """Give all tables of the experiments that are shown as one.
 
-    Parameters
-    ----------
-    source : TableSource
-        The experiments.
-    view : {"ours", "paper", "both", "difference"}
-        What tables of scores show.
-    metric : str or None
-        Show this metric alone; None is all there are, the table's own first.
+    ``view`` is what tables of scores show; ``metric`` is the only one that is shown,
+    None all there are, the table's own first.
     """
     metrics = [m for m in source.metrics if metric in (None, m)]
     for name in metrics:

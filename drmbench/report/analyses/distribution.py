@@ -50,7 +50,7 @@ def distribution(scores: Scores, splits: int) -> pd.DataFrame:
     Parameters
     ----------
     scores : Scores
-        Ours beside the paper's, in paper mode.
+        Ours beside the paper's, in paper mode, the protocol of the published figures.
     splits : int
         How many splits the paper's figures are over.
 
@@ -101,21 +101,13 @@ def _substituted(scores: Scores) -> list[str]:
 
 
 def distribution_table(source: TableSource) -> Table | None:
-    """Return counts by method; None if no figure on random splits is published.
-
-    Parameters
-    ----------
-    source : TableSource
-        The experiments. Only figures in paper mode, the protocol of the published
-        ones, are compared with them.
-    """
+    """Return counts by method; None if no figure on random splits is published."""
     published = source.published
-    if not published or published.id not in _SPLITS_OF_PAPER:
-        return None
-    if "paper" not in source.modes:
+    splits = _SPLITS_OF_PAPER.get(published.id) if published else None
+    if not published or not splits or "paper" not in source.modes:
         return None
     scores = scores_of(source, "paper", published.metric)
-    tested = distribution(scores, _SPLITS_OF_PAPER[published.id])
+    tested = distribution(scores, splits)
     if tested.empty:
         return None
     words = metric_words(published.metric)

@@ -154,21 +154,10 @@ def naive_cost(
 ) -> pd.DataFrame:
     """Return what selection cost, and would have cost naively.
 
-    Parameters
-    ----------
-    results : Results
-        An experiment.
-    searches : mapping of str to Search
-        How each method selects, by label.
-    mode : {"honest", "paper", "none", "maxabs"}
-        Scaling mode.
-
-    Returns
-    -------
-    DataFrame
-        One row per data set and method that has results. Sums are over the runs that
-        are counted, those whose selection looked at all training rows; they are None
-        where there is nothing to select or to count.
+    One row per data set and method that has results; ``searches`` says how each method
+    selects, by label. Sums are over the runs that are counted, those whose selection
+    looked at all training rows; they are None where there is nothing to select or to
+    count.
     """
     rows = results.rows
     done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
