@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from drmbench.drm.errors import ConditioningWarning
 from drmbench.methods.registry import get_method
 from drmbench.protocol.selection import SelectionPlan, select
-from drmbench.report.tables_naive import Search
+from drmbench.report.analyses.naive import Search
 
 sys.path.insert(0, str(Path(__file__).parent))
 from timing import report

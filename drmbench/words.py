@@ -19,14 +19,10 @@ class ModeWords:
 
     Attributes
     ----------
-    title : str
-        What titles of tables end with.
-    note : str
-        Sentence below a table of scores.
-    description : str
-        What was done, in the description of an experiment.
-    caption : str
-        What was done, within the caption of a figure.
+    title : what titles of tables end with
+    note : sentence below a table of scores
+    description : what was done, in the description of an experiment
+    caption : what was done, within the caption of a figure
     """
 
     title: str
@@ -80,3 +76,18 @@ def metric_words(metric: str) -> str:
     """
     label = get_metric(metric).label.partition(" (")[0]
     return label if label[1:2] in "-1" else label[0].lower() + label[1:]
+
+
+def paper_place(reproduces: str) -> tuple[int, int]:
+    """Return where something of the paper stands: tables, then figures, then others.
+
+    Examples
+    --------
+    >>> paper_place("table3"), paper_place("figure2"), paper_place("")
+    ((0, 3), (1, 2), (2, 0))
+    """
+    for rank, kind in enumerate(("table", "figure")):
+        number = reproduces.removeprefix(kind)
+        if number != reproduces and number.isdecimal():
+            return rank, int(number)
+    return 2, 0

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import typer
+
+from drmbench.report.render import to_rich, to_text
+from drmbench.report.table import Cell, Column, Table
 
 LEFT, RIGHT = "left", "right"
 
 
 def examples(*commands: str) -> str:
-    """Return the epilogue of a command's help: example calls, one a paragraph.
+    """Return the epilogue of a command's help: example calls, one per paragraph.
 
     Examples
     --------
@@ -22,62 +25,33 @@ def examples(*commands: str) -> str:
 
 
 def print_table(
-    columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]
+    columns: Iterable[tuple[str, str]], rows: Iterable[Sequence[str]]
 ) -> None:
     """Print a table: drawn by rich on a terminal, as plain aligned columns elsewhere.
 
     Parameters
     ----------
-    columns : sequence of (str, str)
-        Heading and alignment ("left" or "right") of each column.
-    rows : sequence of sequences of str
+    columns : iterable of (str, {"left", "right"})
+        Heading and alignment of each column.
+    rows : iterable of sequences of str
         The cells.
     """
+    table = Table(
+        experiment="",
+        kind="",
+        title="",
+        columns=tuple(
+            Column(heading, "right" if side == RIGHT else "left")
+            for heading, side in columns
+        ),
+        rows=tuple(tuple(map(Cell, row)) for row in rows),
+    )
     if sys.stdout.isatty():
-        _print_rich_table(columns, rows)
+        from rich.console import Console
+
+        Console().print(to_rich(table))
     else:
-        typer.echo("\n".join(plain_lines(columns, rows)))
-
-
-def plain_lines(
-    columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]
-) -> list[str]:
-    """Return the lines of a plain table, headings first.
-
-    Examples
-    --------
-    >>> plain_lines([("name", LEFT), ("n", RIGHT)], [("iris", "150"), ("pix", "9")])
-    ['name    n', 'iris  150', 'pix     9']
-    """
-    table = [[heading for heading, _ in columns], *rows]
-    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
-    sides = [side for _, side in columns]
-    return ["  ".join(_align(row, widths, sides)).rstrip() for row in table]
-
-
-def _align(
-    row: Sequence[str], widths: Sequence[int], sides: Sequence[str]
-) -> list[str]:
-    return [
-        cell.rjust(width) if side == RIGHT else cell.ljust(width)
-        for cell, width, side in zip(row, widths, sides, strict=True)
-    ]
-
-
-def _print_rich_table(
-    columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]
-) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading, side in columns:
-        table.add_column(heading, justify="right" if side == RIGHT else "left")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    Console().print(table)
+        typer.echo(to_text(table))
 
 
 def bar(share: float, width: int = 40) -> str:

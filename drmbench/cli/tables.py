@@ -15,6 +15,7 @@ EPILOGUE = examples(
     "drmbench tables",
     "drmbench tables imbalanced --view difference",
     "drmbench tables --results results/runs --out mine --metric balanced_accuracy",
+    "drmbench tables --format csv,tex",
 )
 
 _DEFAULT = Path("results/reference")
@@ -46,14 +47,21 @@ def tables(
     metric: Annotated[
         str | None, typer.Option("--metric", help="Show this metric alone.")
     ] = None,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            help="md, csv, tex, html or all; several are separated by commas.",
+        ),
+    ] = None,
 ) -> None:
     """Write the paper's tables, ours beside the paper's, and their statistics.
 
-    Every table is written to OUT/tables as Markdown, CSV, LaTeX and HTML, with an index
-    in README.md. Nothing is run: figures come from the stored results, the paper's from
-    the files that drmbench ships.
+    Tables are written to OUT/tables as Markdown, in one file per subject with an index
+    in README.md; the other formats have one file per table. Nothing is run: figures
+    come from the stored results, the paper's from the files that drmbench ships.
     """
-    from drmbench.report.tables import write_tables
+    from drmbench.report.tables import INDEX, write_tables
     from drmbench.run.results import experiments_in
 
     if not results.is_dir() and results != _DEFAULT:
@@ -65,5 +73,10 @@ def tables(
             err=True,
         )
     names = list(dict.fromkeys(experiment or ()))
-    written = write_tables(results, names, out, view=view.value, metric=metric)
-    typer.echo(f"{len(written)} files in {out / 'tables'}; {written[-1]} lists them")
+    wanted = [name.strip() for text in formats or ["md"] for name in text.split(",")]
+    written = write_tables(
+        results, names, out, view=view.value, metric=metric, formats=wanted
+    )
+    index = out / "tables" / INDEX
+    lists = f"; {index} lists them" if index in written else ""
+    typer.echo(f"{len(written)} files in {out / 'tables'}{lists}")

@@ -13,7 +13,7 @@ from drmbench.report.protocol_words import (
     target_words,
     times,
 )
-from drmbench.report.table import Cell, Column, ReportTable
+from drmbench.report.table import Cell, Column, Table
 from drmbench.run.results import Results
 
 _CELL = ["dataset", "method", "mode", "split"]
@@ -76,7 +76,7 @@ def plain_table(
     title: str,
     headings: Sequence[str],
     rows: Iterable[Sequence[str | int]],
-) -> ReportTable:
+) -> Table:
     """Return a table of texts and whole numbers; columns of numbers align right."""
     lines = [tuple(row) for row in rows]
     columns = tuple(
@@ -92,10 +92,12 @@ def plain_table(
         )
         for line in lines
     )
-    return ReportTable(name, title, columns, tuple(cells))
+    return Table(
+        experiment=name, kind="", title=title, columns=columns, rows=tuple(cells)
+    )
 
 
-def run_table(results: Mapping[str, Results]) -> ReportTable:
+def run_table(results: Mapping[str, Results]) -> Table:
     """Return what was run, one row per experiment, and how complete it is."""
     headings = (
         *("experiment", "what", "in the paper", "data sets", "missing", "substituted"),
@@ -121,7 +123,7 @@ def run_table(results: Mapping[str, Results]) -> ReportTable:
     return plain_table("run-table", title, headings, rows)
 
 
-def protocol_table(results: Mapping[str, Results]) -> ReportTable:
+def protocol_table(results: Mapping[str, Results]) -> Table:
     """Return how experiments were run, one row per experiment."""
     rows = [
         (
@@ -138,7 +140,7 @@ def protocol_table(results: Mapping[str, Results]) -> ReportTable:
     return plain_table("protocol-table", "Protocol of each experiment", headings, rows)
 
 
-def methods_table(results: Results, name: str) -> ReportTable:
+def methods_table(results: Results, name: str) -> Table:
     """Return the methods of an experiment with their grids; `name` is the table's."""
     rows = [
         (
@@ -158,7 +160,7 @@ def methods_table(results: Results, name: str) -> ReportTable:
     )
 
 
-def failures_table(results: Results) -> ReportTable:
+def failures_table(results: Results) -> Table:
     """Return what failed, timed out or was skipped, and why."""
     bad = results.rows[results.rows["status"] != "ok"]
     keys = ["dataset", "method", "mode", "scaling", "status", "reason"]
@@ -171,7 +173,7 @@ def failures_table(results: Results) -> ReportTable:
     )
 
 
-def missing_table(results: Results) -> ReportTable:
+def missing_table(results: Results) -> Table:
     """Return which data was missing, why, and what would get it."""
     return plain_table(
         f"experiment-{results.name}-missing",
@@ -185,7 +187,7 @@ def missing_table(results: Results) -> ReportTable:
     )
 
 
-def machines_table(results: Mapping[str, Results]) -> ReportTable:
+def machines_table(results: Mapping[str, Results]) -> Table:
     """Return machines and versions, one column per environment that differs."""
     used_by: dict[tuple[str, ...], list[str]] = {}
     for name, found in results.items():
@@ -200,7 +202,7 @@ def machines_table(results: Mapping[str, Results]) -> ReportTable:
     return plain_table("machines", "Machine and versions", headings, rows)
 
 
-def packages_table(results: Mapping[str, Results]) -> ReportTable:
+def packages_table(results: Mapping[str, Results]) -> Table:
     """Return packages and versions, and which experiments were run with them."""
     used_by: dict[tuple[str, str], list[str]] = {}
     for name, found in results.items():
@@ -215,7 +217,7 @@ def _all_or(names: list[str], results: Mapping[str, Results]) -> str:
     return "all experiments" if len(names) == len(results) else ", ".join(names)
 
 
-def datasets_table(results: Mapping[str, Results]) -> ReportTable:
+def datasets_table(results: Mapping[str, Results]) -> Table:
     """Return the data sets as they were used, and by which experiments."""
     used_by: dict[tuple[str | int, ...], list[str]] = {}
     for name, found in results.items():
@@ -237,7 +239,7 @@ def datasets_table(results: Mapping[str, Results]) -> ReportTable:
     return plain_table("datasets", "Data sets as they were used", headings, rows)
 
 
-def files_table(results: Mapping[str, Results]) -> ReportTable:
+def files_table(results: Mapping[str, Results]) -> Table:
     """Return each file with its checksum once, however many sets came from it."""
     used_by: dict[tuple[str, str], dict[str, None]] = {}
     for found in results.values():

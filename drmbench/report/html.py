@@ -9,10 +9,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from drmbench.report.table import ReportTable, anchor
+from drmbench.report.table import Table, anchor
 
-#: First cells of the rows that sum up the others; they stay below when rows are sorted.
-SUMMARIES = ("wins", "mean rank")
 #: Columns from which a table on the page is printed in smaller letters.
 WIDE = 16
 #: Letters from which a cell's text on the page is broken into lines.
@@ -29,7 +27,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(SUMMARIES=SUMMARIES, WIDE=WIDE, LONG=LONG)
+    environment.globals.update(WIDE=WIDE, LONG=LONG)
     environment.filters["anchor"] = anchor
     return environment
 
@@ -47,14 +45,17 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(_environment().get_template(template).render(values))
 
 
-def table_html(table: ReportTable) -> Markup:
+def to_html(table: Table) -> str:
     """Return a table as an HTML fragment with the table's id as its anchor.
 
     Examples
     --------
     >>> from drmbench.report.table import Cell, Column
-    >>> table = ReportTable("t", "A & B", (Column("n"),), ((Cell("150", 150),),))
-    >>> print(table_html(table))
+    >>> rows = ((Cell("150", 150),),)
+    >>> table = Table(
+    ...     experiment="t", kind="", title="A & B", columns=(Column("n"),), rows=rows
+    ... )
+    >>> print(to_html(table))
     <table id="t">
     <caption>A &amp; B</caption>
     <thead><tr><th scope="col">n</th></tr></thead>
@@ -63,4 +64,9 @@ def table_html(table: ReportTable) -> Markup:
     </tbody></table>
     """
     macros: Any = _environment().get_template("table.html.j2").module
-    return Markup(macros.alone(table))
+    return str(macros.alone(table))
+
+
+def to_html_page(table: Table) -> str:
+    """Return a table as an HTML page of its own."""
+    return str(render("table_page.html.j2", table=table))

@@ -23,7 +23,7 @@ from drmbench.report.protocol_words import (
     target_words,
     times,
 )
-from drmbench.report.table import ReportTable, anchor
+from drmbench.report.table import Table, anchor
 from drmbench.run.results import Results
 from drmbench.words import MODES
 
@@ -102,7 +102,7 @@ class ExperimentContent:
         ]
 
     @property
-    def amiss(self) -> dict[str, ReportTable]:
+    def amiss(self) -> dict[str, Table]:
         """Tables of what is missing or failed, by heading; none that is empty."""
         tables = {
             "Missing data": facts.missing_table(self.results),
@@ -125,7 +125,7 @@ class ExperimentContent:
         ]
 
     @property
-    def methods(self) -> ReportTable:
+    def methods(self) -> Table:
         """Its methods and their grids."""
         return facts.methods_table(self.results, f"{self.anchor}-methods")
 
@@ -149,15 +149,15 @@ class Group:
         Its heading where there are several experiments.
     experiments : sequence of ExperimentContent
         What is shown of each.
-    tables, more_tables : sequence of ReportTable
+    tables, more_tables : sequence of Table
         Tables that are shown at once, and that are shown on demand.
     """
 
     id: str
     title: str
     experiments: Sequence[ExperimentContent]
-    tables: Sequence[ReportTable] = ()
-    more_tables: Sequence[ReportTable] = ()
+    tables: Sequence[Table] = ()
+    more_tables: Sequence[Table] = ()
 
     @property
     def anchor(self) -> str:
@@ -199,7 +199,7 @@ class Content:
         The experiments, in the order of the page.
     verdicts : sequence of Verdict
         The paper's claims, judged.
-    dataset_tables : sequence of ReportTable
+    dataset_tables : sequence of Table
         The paper's tables of data sets.
     drawn_with : str
         The versions that the figures' bytes depend on; empty without figures.
@@ -207,7 +207,7 @@ class Content:
 
     groups: Sequence[Group]
     verdicts: Sequence[Verdict] = ()
-    dataset_tables: Sequence[ReportTable] = ()
+    dataset_tables: Sequence[Table] = ()
     drawn_with: str = ""
 
     @property

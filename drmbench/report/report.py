@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from drmbench.errors import InputError
 from drmbench.files import replacing
@@ -18,15 +16,12 @@ from drmbench.report.page import (
     page,
 )
 from drmbench.report.svg import inline_svg
-from drmbench.report.table import ReportTable
+from drmbench.report.table import Table
 from drmbench.run.results import Results, load_results
-
-if TYPE_CHECKING:
-    from drmbench.report.figures import Drawing
-
+from drmbench.words import paper_place
 
 #: Long tables that repeat, cell by cell or pair by pair, what shorter ones sum up.
-_ON_DEMAND = ("-wilcoxon", "-wilcoxon-beyond", "-cells")
+_ON_DEMAND = ("wilcoxon", "wilcoxon-beyond", "agreement-cells", "rules-cells")
 
 
 def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
@@ -35,7 +30,7 @@ def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
     Parameters
     ----------
     results_folder : Path
-        Folder with one folder an experiment.
+        Folder with one folder per experiment.
     names : sequence of str
         Experiments to report on; none means all.
     out : Path
@@ -68,23 +63,24 @@ def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
 
 def gather(results: Mapping[str, Results]) -> Content:
     """Judge, tabulate and draw results for the page."""
+    from drmbench.report.analyses.datasets import dataset_tables
     from drmbench.report.claims import judge
-    from drmbench.report.dataset_tables import dataset_tables
     from drmbench.report.figures import drawn_with
     from drmbench.report.tables import experiment_tables
 
-    ordered = dict(sorted(results.items(), key=_place))
-    groups = _with_tables(_groups(ordered), experiment_tables(ordered))
+    # The paper's tables, its figures, then what goes beyond it.
+    ordered = dict(
+        sorted(
+            results.items(),
+            key=lambda item: (paper_place(item[1].experiment.reproduces), item[0]),
+        )
+    )
+    tables = experiment_tables(ordered)
+    groups = [
+        _with_tables(group, [t for t in tables if t.experiment == group.id])
+        for group in _groups(ordered)
+    ]
     return Content(groups, judge(ordered), dataset_tables(), drawn_with())
-
-
-def _place(item: tuple[str, Results]) -> tuple[int, str, str]:
-    """Order experiments: the paper's tables, its figures, then what goes beyond it."""
-    name, found = item
-    target = str(found.experiment.reproduces)
-    kinds = ("table", "figure")
-    rank = next((i for i, kind in enumerate(kinds) if target.startswith(kind)), 2)
-    return rank, target, name
 
 
 def _groups(results: Mapping[str, Results]) -> list[Group]:
@@ -105,42 +101,28 @@ def _groups(results: Mapping[str, Results]) -> list[Group]:
 
 
 def _drawn(results: Results) -> ExperimentContent:
-    from drmbench.report.figures import draw_all
+    from drmbench.report.figures import draw_all, to_svg
 
     remarks: list[str] = []
-    drawings = draw_all({results.name: results}, say=remarks.append)
-    return ExperimentContent(results, [_markup(d) for d in drawings], remarks)
-
-
-def _markup(drawing: Drawing) -> FigureMarkup:
-    from drmbench.report.figures import to_svg
-
-    svg = inline_svg(to_svg(drawing), f"figure-{drawing.id}", drawing.title)
-    return FigureMarkup(svg, drawing.title, drawing.caption)
-
-
-def _with_tables(groups: Sequence[Group], tables: Sequence[ReportTable]) -> list[Group]:
-    """Give each group its tables: those whose ids extend its own."""
-    own: dict[str, list[ReportTable]] = {group.id: [] for group in groups}
-    for table in tables:
-        ids = (name for name in own if table.id.startswith(f"{name}-"))
-        own[max(ids, key=len)].append(table)
-    return [_arranged(group, own[group.id]) for group in groups]
-
-
-def _arranged(group: Group, tables: Sequence[ReportTable]) -> Group:
-    """Show the tables of the group's own metric at once, the others on demand."""
-    results = group.experiments[0].results
-    prefix = f"{group.id}-"
-    if results.experiment.kind == "classification":
-        # The first table is of the metric of the paper's table, which the
-        # experiment may have second.
-        modes = "|".join(results.modes)
-        prefix = re.sub(rf"(?:{modes})-mode$", "", tables[0].id)
-    at_once = [
-        table
-        for table in tables
-        if table.id.startswith(prefix) and not table.id.endswith(_ON_DEMAND)
+    figures = [
+        FigureMarkup(
+            inline_svg(to_svg(drawing), f"figure-{drawing.id}", drawing.title),
+            drawing.title,
+            drawing.caption,
+        )
+        for drawing in draw_all({results.name: results}, say=remarks.append)
     ]
-    others = [table for table in tables if table not in at_once]
+    return ExperimentContent(results, figures, remarks)
+
+
+def _with_tables(group: Group, tables: Sequence[Table]) -> Group:
+    """Show the tables of the group's own metric at once, the others on demand."""
+    at_once: list[Table] = []
+    others: list[Table] = []
+    for table in tables:
+        # The first table is of the metric of the paper's table, which the experiment
+        # may have second. All that was measured is shown.
+        own = table.kind == "measured" or table.metric == tables[0].metric
+        shown = own and table.kind not in _ON_DEMAND
+        (at_once if shown else others).append(table)
     return dataclasses.replace(group, tables=at_once, more_tables=others)

@@ -8,25 +8,25 @@ beside the paper's, cell by cell, in one scaling mode and metric.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import pandas as pd
 
-from drmbench.metrics import METRICS, get_metric
+from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.paper import PublishedCell, PublishedTable, published_table
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.run.results import Results, Summary
 
-#: How figures of a scaling mode came about, in titles.
-MODE_TITLES: dict[ScalingMode, str] = {
-    "paper": "paper mode (optimistic)",
-    "honest": "honest mode",
-    "none": "unscaled data",
-    "maxabs": "max-abs scaling",
-}
+#: How far figures without deviations may be apart before they are said to disagree.
+NO_SPREAD = 0.005
+DISAGREEMENT = "≠"
+DISAGREES = (
+    f"{DISAGREEMENT} ours and the paper's disagree: they are further apart than the sum"
+    " of both standard deviations, or than 0.005 where there is none"
+)
 
 
 def merges(mode: ScalingMode) -> bool:
@@ -37,20 +37,55 @@ def merges(mode: ScalingMode) -> bool:
     return mode != "honest"
 
 
+def better_of(summaries: Sequence[Summary], metric: str) -> Summary:
+    """Return the better of several methods on a data set: the paper's choice on test.
+
+    That is the one with the best mean; while any is not complete, the least complete.
+    """
+    unfinished = [s for s in summaries if s.done < s.expected]
+    if unfinished:
+        return min(unfinished, key=lambda summary: summary.done)
+    there = [s for s in summaries if not math.isnan(s.mean)]
+    return max(there, key=lambda s: _sign(metric) * s.mean, default=summaries[0])
+
+
+def figure_over_splits(
+    rows: Iterable[Mapping[str, Any]], metric: str
+) -> tuple[float, float]:
+    """Return mean and deviation over result rows; failed ones have the worst value."""
+    worst = get_metric(metric, scalar=True).worst
+    return mean_and_spread(
+        float(row[metric]) if row["status"] == "ok" else worst for row in rows
+    )
+
+
+def _sign(metric: str) -> int:
+    return -1 if get_metric(metric).better == "lower" else 1
+
+
+def plain_first(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the labels of methods, those without a label of their own first.
+
+    A config that runs variants of a method gives them labels.
+
+    Examples
+    --------
+    >>> plain_first({"rbf, wide": {"name": "drm-rbf"}, "drm-rbf": {"name": "drm-rbf"}})
+    ['drm-rbf', 'rbf, wide']
+    """
+    return sorted(methods, key=lambda label: methods[label].get("name") != label)
+
+
 @dataclass(frozen=True, eq=False)
 class Row:
     """A data set of a table.
 
     Attributes
     ----------
-    heading : str
-        The paper's spelling in a table of the paper, else the data set's name.
-    dataset : str
-        The data set's name.
-    results : tuple of Results
-        Those that have it; the first is asked first.
-    published : str
-        The paper's spelling, or empty.
+    heading : the paper's spelling in a table of the paper, else the data set's name
+    dataset : the data set's name
+    results : those that have it; the first is asked first
+    published : the paper's spelling, or empty
     """
 
     heading: str
@@ -63,6 +98,10 @@ class Row:
         """What the manifest says of the data set."""
         return self.results[0].datasets[self.dataset]
 
+    def owner(self, method: str) -> Results | None:
+        """Return the results that have a method on this data set."""
+        return next((r for r in self.results if method in r.methods), None)
+
 
 @dataclass(frozen=True)
 class MethodColumn:
@@ -70,15 +109,11 @@ class MethodColumn:
 
     Attributes
     ----------
-    heading : str
-        The paper's column in a table of the paper, else the method's label.
-    labels : tuple of str
-        The methods' labels; several where the paper reports the higher of them.
-    published : str
-        The paper's column, or empty.
-    competes : bool
-        Whether it counts in wins and ranks. Variants that an experiment adds to a
-        table of the paper are shown, and do not crowd the ranks.
+    heading : the paper's column in a table of the paper, else the method's label
+    labels : the methods' labels; several where the paper reports the higher of them
+    published : the paper's column, or empty
+    competes : whether it counts in wins and ranks; variants that an experiment adds to
+        a table of the paper are shown, and do not crowd the ranks
     """
 
     heading: str
@@ -93,23 +128,18 @@ class TableSource:
 
     Attributes
     ----------
-    id : str
-        ``table3``, or the experiment's name.
-    title : str
-        What the table shows.
-    results : tuple of Results
-        The experiments; no data set is in two of them.
-    published : PublishedTable or None
-        The paper's table.
-    lenders : tuple of Results
-        Experiments that have methods which the paper's table borrows.
+    id : ``table3``, or the experiment's name
+    title : what the table shows
+    results : the experiments; no data set is in two of them
+    published : the paper's table, or None
+    lenders : experiments that have methods which the paper's table borrows
     """
 
     id: str
     title: str
     results: tuple[Results, ...]
     published: PublishedTable | None = None
-    lenders: tuple[Results, ...] = field(default=())
+    lenders: tuple[Results, ...] = ()
 
     @property
     def metric(self) -> str:
@@ -136,28 +166,26 @@ class TableSource:
     @property
     def modes(self) -> tuple[ScalingMode, ...]:
         """Scaling modes that any of the experiments was run in."""
-        return tuple(
-            dict.fromkeys(m for results in self.results for m in results.modes)
-        )
+        return tuple(dict.fromkeys(mode for r in self.results for mode in r.modes))
+
+    @property
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """What the experiments' manifests say of each method, by label."""
+        return _methods_of(self.results)
 
     def rows(self) -> tuple[Row, ...]:
         """Return the data sets: the paper's in the paper's order, then others."""
-        owners = {name: r for r in self.results for name in r.datasets}
-        rows = {name: self._row(name, owner) for name, owner in owners.items()}
         order = self.published.rows if self.published else ()
+        rows = []
+        for owner in self.results:
+            for name, entry in owner.datasets.items():
+                spellings = entry.get("paper_names") or ()
+                published = next((s for s in spellings if s in order), "")
+                lenders = tuple(r for r in self.lenders if name in r.datasets)
+                rows.append(Row(published or name, name, (owner, *lenders), published))
         ranked = {name: number for number, name in enumerate(order)}
-        return tuple(
-            sorted(
-                rows.values(), key=lambda row: ranked.get(row.published, len(ranked))
-            )
-        )
-
-    def _row(self, dataset: str, owner: Results) -> Row:
-        known = self.published.rows if self.published else ()
-        spellings = owner.datasets[dataset].get("paper_names") or ()
-        published = next((name for name in spellings if name in known), "")
-        lenders = tuple(r for r in self.lenders if dataset in r.datasets)
-        return Row(published or dataset, dataset, (owner, *lenders), published)
+        rows.sort(key=lambda row: ranked.get(row.published, len(ranked)))
+        return tuple(rows)
 
     def absent_rows(self) -> tuple[str, ...]:
         """Return the paper's rows that belong to none of the experiments."""
@@ -168,58 +196,41 @@ class TableSource:
     def columns(self, *, merged: bool = True) -> tuple[MethodColumn, ...]:
         """Return the methods: the paper's columns in its order, then others.
 
-        Parameters
-        ----------
-        merged : bool
-            Whether methods of which the paper reports the higher are one column.
+        ``merged`` makes one column of methods of which the paper reports the higher.
         """
-        own = _labels_of_columns(self.results)
         if self.published is None:
-            return tuple(MethodColumn(label, (label,)) for label in own)
-        paper = [
-            column
-            for name in self.published.columns
-            for column in self._columns_of(name, own, merged=merged)
-        ]
-        shown = {label for column in paper for label in column.labels}
-        others = (MethodColumn(x, (x,), competes=False) for x in own if x not in shown)
-        return (*paper, *others)
+            return tuple(MethodColumn(label, (label,)) for label in self.methods)
+        columns: list[MethodColumn] = []
+        for name in self.published.columns:
+            labels = self._labels(name)
+            if len(labels) > 1 and not merged:
+                columns += [MethodColumn(label, (label,)) for label in labels]
+            else:
+                columns.append(MethodColumn(name, labels, name))
+        shown = {label for column in columns for label in column.labels}
+        others = [label for label in self.methods if label not in shown]
+        return (*columns, *(MethodColumn(x, (x,), competes=False) for x in others))
 
-    def _columns_of(
-        self, column: str, own: Mapping[str, str], *, merged: bool
-    ) -> list[MethodColumn]:
-        labels = self._labels(column, own)
-        if len(labels) > 1 and not merged:
-            return [MethodColumn(label, (label,)) for label in labels]
-        return [MethodColumn(column, labels, column)]
-
-    def _labels(self, column: str, own: Mapping[str, str]) -> tuple[str, ...]:
+    def _labels(self, column: str) -> tuple[str, ...]:
         """Return the methods that a column of the paper's table shows."""
         assert self.published is not None
         parts = self.published.higher_of.get(column)
-        if parts is None:
-            labels = tuple(label for label, name in own.items() if name == column)
-            return labels if self.published.merges else _plainest(labels)
-        known = {**_labels_of_columns(self.lenders), **own}
+        if parts is None and self.published.merges:
+            methods = self.methods.items()
+            return tuple(x for x, entry in methods if entry.get("column") == column)
+        known = self.methods
+        if parts is not None:
+            known = {**_methods_of(self.lenders), **known}
+        labels = plain_first(known)
         return tuple(
             label
-            for part in parts
-            for label in _plainest(x for x, name in known.items() if name == part)
+            for part in parts or (column,)
+            for label in [x for x in labels if known[x].get("column") == part][:1]
         )
 
 
-def _plainest(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the first label: a config gives variants of a method longer ones."""
-    return tuple(sorted(labels, key=len)[:1])
-
-
-def _labels_of_columns(results: Iterable[Results]) -> dict[str, str]:
-    """Return the paper's column (or an empty text) of each method's label."""
-    return {
-        label: entry.get("column") or ""
-        for found in results
-        for label, entry in found.methods.items()
-    }
+def _methods_of(results: Iterable[Results]) -> dict[str, dict[str, Any]]:
+    return {label: entry for r in results for label, entry in r.methods.items()}
 
 
 def table_sources(results: Mapping[str, Results]) -> list[TableSource]:
@@ -231,62 +242,39 @@ def table_sources(results: Mapping[str, Results]) -> list[TableSource]:
     """
     sources: list[TableSource] = []
     for found in results.values():
-        if found.experiment.kind == "classification":
-            _add(sources, found, results)
+        if found.experiment.kind != "classification":
+            continue
+        published = published_table(found.experiment.reproduces)
+        if published is None:
+            title = found.experiment.title or found.name
+            sources.append(TableSource(found.name, title, (found,)))
+            continue
+        same = [s for s in sources if s.published is published]
+        new = _paper_source((found,), published, results)
+        for source in same:
+            there = {name for r in source.results for name in r.datasets}
+            if there.isdisjoint(found.datasets):
+                new = _paper_source((*source.results, found), published, results)
+                sources[sources.index(source)] = new
+                break
+        else:
+            taken = any(source.id == published.id for source in same)
+            if taken or new.absent_rows():
+                part = f"{new.title} (part: {found.name})"
+                new = replace(new, id=found.name, title=part)
+            sources.append(new)
     return sources
 
 
-def _add(
-    sources: list[TableSource], found: Results, results: Mapping[str, Results]
-) -> None:
-    published = published_table(found.experiment.reproduces)
-    for number, source in enumerate(sources):
-        if published and source.published is published and _disjoint(source, found):
-            sources[number] = _paper_source(
-                (*source.results, found), published, results
-            )
-            return
-    if published is None:
-        title = found.experiment.title or found.name
-        sources.append(TableSource(found.name, title, (found,)))
-    else:
-        taken = any(source.id == published.id for source in sources)
-        source = _paper_source((found,), published, results, called_after_it=taken)
-        sources.append(source)
-
-
-def _disjoint(source: TableSource, found: Results) -> bool:
-    return not any(set(r.datasets) & set(found.datasets) for r in source.results)
-
-
 def _paper_source(
-    parts: tuple[Results, ...],
-    published: PublishedTable,
-    results: Mapping[str, Results],
-    *,
-    called_after_it: bool = False,
+    parts: tuple[Results, ...], published: PublishedTable, known: Mapping[str, Results]
 ) -> TableSource:
-    lenders = tuple(
-        other
-        for other in results.values()
-        if published.borrows_from
-        and other.experiment.reproduces == published.borrows_from
+    lent_by = published.borrows_from
+    lenders = (
+        r for r in known.values() if lent_by and r.experiment.reproduces == lent_by
     )
     title = f"Table {published.number}. {published.title}"
-    source = TableSource(published.id, title, parts, published, lenders)
-    partly = bool(source.absent_rows()) and len(parts) == 1
-    if not (partly or called_after_it):
-        return source
-    name = parts[0].name
-    return TableSource(name, f"{title} (part: {name})", parts, published, lenders)
-
-
-#: How far figures without deviations may be apart before they are said to disagree.
-NO_SPREAD = 0.005
-DISAGREES = (
-    "≠ ours and the paper's disagree: they are further apart than the sum of both"
-    " standard deviations, or than 0.005 where there is none"
-)
+    return TableSource(published.id, title, parts, published, tuple(lenders))
 
 
 @dataclass(frozen=True)
@@ -295,10 +283,8 @@ class ScoreCell:
 
     Attributes
     ----------
-    ours : Summary
-        Our figure; of several methods the one with the best mean.
-    paper : PublishedCell or None
-        The paper's, if it has the row and the column and the metric is its own.
+    ours : our figure; of several methods the one with the best mean
+    paper : the paper's, if it has the row and the column and the metric is its own
     """
 
     ours: Summary
@@ -326,14 +312,10 @@ class Scores:
 
     Attributes
     ----------
-    source : TableSource
-        Where they come from.
-    mode : {"honest", "paper", "none", "maxabs"}
-        Scaling mode of ours.
-    metric : str
-        A one-number metric.
-    merged : bool
-        Whether methods of which the paper reports the higher are one column.
+    source : where they come from
+    mode : scaling mode of ours
+    metric : a one-number metric
+    merged : whether methods of which the paper reports the higher are one column
     """
 
     source: TableSource
@@ -354,8 +336,13 @@ class Scores:
     @cached_property
     def entries(self) -> dict[tuple[str, str], ScoreCell]:
         """The entries by heading of the row and of the column, row by row."""
+        paper: Mapping[tuple[str, str], PublishedCell] = {}
+        if self.has_paper and self.source.published:
+            paper = self.source.published.cells
         return {
-            (row.heading, column.heading): self._entry(row, column)
+            (row.heading, column.heading): ScoreCell(
+                self._ours(row, column), paper.get((row.published, column.published))
+            )
             for row in self.rows
             for column in self.columns
         }
@@ -368,8 +355,7 @@ class Scores:
     @property
     def lent(self) -> tuple[str, ...]:
         """The labels of competing methods that only a lender has."""
-        own = {label for found in self.source.results for label in found.methods}
-        lenders = {label for found in self.source.lenders for label in found.methods}
+        own, lenders = self.source.methods, _methods_of(self.source.lenders)
         labels = (label for column in self.ranked for label in column.labels)
         return tuple(x for x in labels if x in lenders and x not in own)
 
@@ -392,53 +378,44 @@ class Scores:
         in_paper = self.source.published is not None
         return in_paper and not all(column.published for column in self.ranked)
 
+    @property
+    def sign(self) -> int:
+        """1 if higher is better, else -1."""
+        return _sign(self.metric)
+
     def of_row(self, row: Row) -> list[ScoreCell]:
         """Return a row's entries, in the order of the columns."""
         return [self.entries[row.heading, column.heading] for column in self.columns]
 
-    def _entry(self, row: Row, column: MethodColumn) -> ScoreCell:
-        paper = None
-        if self.has_paper and self.source.published:
-            paper = self.source.published.cells.get((row.published, column.published))
-        return ScoreCell(self._ours(row, column), paper)
-
     def _ours(self, row: Row, column: MethodColumn) -> Summary:
-        found = [
-            summary
-            for label in column.labels
-            if (summary := self._summary(row, label)) is not None
-        ]
-        if not found:
-            expected = int(row.entry["splits"])
-            reason = row.entry.get("missing") or "not run"
-            labels = "/".join(column.labels)
-            return _nothing(row.dataset, labels, expected, reason)
-        return self._best(found)
+        found = []
+        for label in column.labels:
+            owners = (r for r in row.results if self.metric in r.rows.columns)
+            owner = next((r for r in owners if label in r.methods), None)
+            if owner is not None:
+                options: Any = {"mode": self.mode, "metric": self.metric}
+                found.append(owner.summary(row.dataset, label, **options))
+        if found:
+            return better_of(found, self.metric)
+        labels, expected = "/".join(column.labels), int(row.entry["splits"])
+        reason = row.entry.get("missing") or "not run"
+        return Summary(
+            row.dataset, labels, math.nan, math.nan, 0, expected, reason=reason
+        )
 
-    def _summary(self, row: Row, label: str) -> Summary | None:
-        for results in row.results:
-            if label in results.methods and self.metric in results.rows.columns:
-                return results.summary(
-                    row.dataset, label, mode=self.mode, metric=self.metric
-                )
-        return None
-
-    def _best(self, found: Sequence[Summary]) -> Summary:
-        """Return the best; while any is not complete, the least complete."""
-        unfinished = [s for s in found if s.done < s.expected]
-        if unfinished:
-            return min(unfinished, key=lambda summary: summary.done)
-        there = [s for s in found if not math.isnan(s.mean)]
-        return max(there, key=lambda s: self.sign * s.mean) if there else found[0]
-
-    @property
-    def sign(self) -> int:
-        """1 if higher is better, else -1."""
-        return -1 if get_metric(self.metric).better == "lower" else 1
+    def wide(self, values: pd.Series) -> pd.DataFrame:
+        """Lay out numbers that belong to :attr:`frame` as data sets x methods."""
+        shape = (len(self.rows), len(self.columns))
+        return pd.DataFrame(
+            values.to_numpy(dtype=float).reshape(shape),
+            index=[row.heading for row in self.rows],
+            columns=[column.heading for column in self.columns],
+        )
 
     def scores(self) -> pd.DataFrame:
         """Return data sets x methods: complete means, higher is better, else NaN."""
-        return self._frame(lambda e: e.ours.mean if e.ours.complete else math.nan)
+        complete = self.frame["done"] == self.frame["expected"]
+        return self.sign * self.wide(self.frame["ours_mean"].where(complete))
 
     def ranked_scores(self) -> pd.DataFrame:
         """Return :meth:`scores` of the methods that compete."""
@@ -446,18 +423,8 @@ class Scores:
 
     def published_scores(self) -> pd.DataFrame:
         """Return the paper's means, as :meth:`ranked_scores` does ours."""
-        frame = self._frame(
-            lambda e: math.nan if not e.paper or e.paper.mean is None else e.paper.mean
-        )
-        return frame[[column.heading for column in self.ranked]]
-
-    def _frame(self, value: Callable[[ScoreCell], float]) -> pd.DataFrame:
-        return pd.DataFrame(
-            [[self.sign * value(e) for e in self.of_row(row)] for row in self.rows],
-            index=[row.heading for row in self.rows],
-            columns=[column.heading for column in self.columns],
-            dtype=float,
-        )
+        means = self.sign * self.wide(self.frame["paper_mean"])
+        return means[[column.heading for column in self.ranked]]
 
     def best_of_row(self, row: Row) -> set[str]:
         """Return the competing columns that print the best complete figure."""
@@ -468,6 +435,42 @@ class Scores:
         }
         best = max(printed.values(), default=math.nan)
         return {heading for heading, value in printed.items() if value == best}
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per data set and method: ours, the paper's and the difference."""
+        records = []
+        for row in self.rows:
+            best = self.best_of_row(row)
+            for column, entry in zip(self.columns, self.of_row(row), strict=True):
+                ours, paper = entry.ours, entry.paper
+                records.append(
+                    {
+                        "table": self.source.id,
+                        "experiment": row.results[0].name,
+                        "dataset": row.dataset,
+                        "paper_dataset": row.published,
+                        "column": column.heading,
+                        "method": ours.method,
+                        "mode": self.mode,
+                        "metric": self.metric,
+                        "ours_mean": ours.mean,
+                        "ours_sd": ours.spread,
+                        "paper_mean": paper.mean if paper else None,
+                        "paper_sd": paper.spread if paper else None,
+                        "difference": entry.difference,
+                        "mark": DISAGREEMENT if entry.disagrees else "",
+                        "best": column.heading in best,
+                        "paper_best": paper.bold if paper else None,
+                        "done": ours.done,
+                        "expected": ours.expected,
+                        "failed": ours.failed,
+                        "scaling": ours.scaling,
+                        "substitute": row.entry.get("substitute") or "",
+                        "reason": ours.reason,
+                    }
+                )
+        return pd.DataFrame(records)
 
 
 @lru_cache(maxsize=32)
@@ -481,7 +484,3 @@ def scores_of(
     """
     merged = merges(mode) if merged is None else merged
     return Scores(source, mode, metric, merged)
-
-
-def _nothing(dataset: str, method: str, expected: int, reason: str) -> Summary:
-    return Summary(dataset, method, math.nan, math.nan, 0, expected, reason=reason)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -19,9 +19,14 @@ from numpy.typing import NDArray
 
 from drmbench.errors import InputError
 
+#: Level of all tests.
+ALPHA = 0.05
+
 Alternative = Literal["two-sided", "greater"]
 #: Means that agree to so many decimals are equal: the rest is rounding.
 _DECIMALS = 10
+#: Digits of Welch's statistics: versions of scipy differ in the last ones.
+_DIGITS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +35,9 @@ class CompletePart:
 
     Attributes
     ----------
-    means : DataFrame
-        Data sets x methods, without NaN.
-    dropped_methods : tuple of str
-        Methods with a figure on fewer than half of the data sets that have any.
-    dropped_datasets : tuple of str
-        Data sets on which any other method has no figure.
+    means : data sets x methods, without NaN
+    dropped_methods : those with a figure on fewer than half of the data sets
+    dropped_datasets : those on which any other method has no figure
     """
 
     means: pd.DataFrame
@@ -101,17 +103,13 @@ class FriedmanResult:
 
     Attributes
     ----------
-    k, n : int
-        Methods and data sets.
-    chi2, chi2_p : float
-        Friedman's statistic, corrected for ties, and its p value by the χ²
-        distribution with k - 1 degrees of freedom. NaN if k or n is below 2, or if all
-        methods are equal on all data sets.
-    f, f_p : float
-        Iman's and Davenport's less conservative statistic, and its p value by the F
-        distribution with k - 1 and (k - 1)(n - 1) degrees of freedom.
-    dropped_methods, dropped_datasets : tuple of str
-        What was not complete (:class:`CompletePart`).
+    k, n : methods and data sets
+    chi2, chi2_p : Friedman's statistic, corrected for ties, and its p value by the χ²
+        distribution with k - 1 degrees of freedom; NaN if k or n is below 2, or if all
+        methods are equal on all data sets
+    f, f_p : Iman's and Davenport's less conservative statistic, and its p value by the
+        F distribution with k - 1 and (k - 1)(n - 1) degrees of freedom
+    dropped_methods, dropped_datasets : what was not complete (:class:`CompletePart`)
     """
 
     k: int
@@ -137,8 +135,14 @@ def friedman(means: pd.DataFrame, *, correct_ties: bool = True) -> FriedmanResul
     from scipy import stats
 
     part = complete_part(means)
-    n, k = part.means.shape
-    chi2 = _friedman_statistic(_ranks(part.means), correct_ties)
+    ranks, (n, k) = _ranks(part.means), part.means.shape
+    chi2 = math.nan
+    if n > 1 and k > 1:
+        between = float(((ranks.mean() - (k + 1) / 2) ** 2).sum())
+        # Variance of a row of ranks: without ties k(k + 1)/12, with ties what it is.
+        tied = float(ranks.var(axis=1).mean())
+        within = tied if correct_ties else k * (k + 1) / 12
+        chi2 = n * between / within if within else math.nan
     rest = n * (k - 1) - chi2
     f = math.inf if abs(rest) < 1e-9 else (n - 1) * chi2 / rest
     return FriedmanResult(
@@ -153,20 +157,8 @@ def friedman(means: pd.DataFrame, *, correct_ties: bool = True) -> FriedmanResul
     )
 
 
-def _friedman_statistic(ranks: pd.DataFrame, correct_ties: bool) -> float:
-    n, k = ranks.shape
-    if n < 2 or k < 2:
-        return math.nan
-    between = float(((ranks.mean() - (k + 1) / 2) ** 2).sum())
-    # Variance of a row of ranks: without ties k(k + 1)/12, with ties what it is.
-    within = k * (k + 1) / 12
-    if correct_ties:
-        within = float(ranks.var(axis=1).mean())
-    return n * between / within if within else math.nan
-
-
 @cache
-def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
+def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
     """Return Nemenyi's critical difference of mean ranks.
 
     Parameters
@@ -226,19 +218,13 @@ class PairedTest:
 
     Attributes
     ----------
-    reference, other : str
-        The methods.
-    n : int
-        Data sets.
-    wins, ties, losses : int
-        Data sets on which the reference is better, equal and worse.
-    median_difference : float
-        Median of reference minus other.
-    statistic, p : float
-        The smaller sum of ranks, and the exact two-sided p value; a zero difference
-        counts half for each side, as Demšar advises.
-    p_holm : float
-        Corrected by Holm's method for the tests of this reference.
+    reference, other : the methods
+    n : data sets
+    wins, ties, losses : data sets on which the reference is better, equal and worse
+    median_difference : median of reference minus other
+    statistic, p : the smaller sum of ranks, and the exact two-sided p value; a zero
+        difference counts half for each side, as Demšar advises
+    p_holm : p corrected by Holm's method for the tests of this reference
     """
 
     reference: str
@@ -284,31 +270,26 @@ def wilcoxon_against(
     if reference not in whole.columns or whole.empty:
         return []
     names = [n for n in (others or whole.columns) if n in whole and n != reference]
-    differences = {
-        name: values
-        for name in names
-        if len(values := _differences(whole[reference], whole[name]))
-    }
-    tests = {name: wilcoxon_exact(values) for name, values in differences.items()}
-    corrected = holm([p for _, p in tests.values()])
-    return [
-        PairedTest(
-            reference,
-            str(name),
-            len(values),
-            int((values > 0).sum()),
-            int((values == 0).sum()),
-            int((values < 0).sum()),
-            float(np.median(values)),
-            *tests[name],
-            p_holm,
-        )
-        for (name, values), p_holm in zip(differences.items(), corrected, strict=True)
-    ]
-
-
-def _differences(one: pd.Series, other: pd.Series) -> NDArray[np.float64]:
-    return (one - other).dropna().round(_DECIMALS).to_numpy(dtype=np.float64)
+    tests = []
+    for name in names:
+        values = (whole[reference] - whole[name]).dropna().round(_DECIMALS)
+        if len(values):
+            statistic, p = wilcoxon_exact(values.to_numpy(dtype=np.float64))
+            test = PairedTest(
+                reference,
+                str(name),
+                n=len(values),
+                wins=int((values > 0).sum()),
+                ties=int((values == 0).sum()),
+                losses=int((values < 0).sum()),
+                median_difference=float(values.median()),
+                statistic=statistic,
+                p=p,
+                p_holm=math.nan,
+            )
+            tests.append(test)
+    corrected = holm([test.p for test in tests])
+    return [replace(t, p_holm=p) for t, p in zip(tests, corrected, strict=True)]
 
 
 def wilcoxon_exact(
@@ -357,11 +338,6 @@ def wilcoxon_exact(
 def subset_counts(numbers: Sequence[int]) -> list[int]:
     """Return how many subsets of whole numbers have the sum 0, 1, 2 and so on.
 
-    Parameters
-    ----------
-    numbers : sequence of int
-        The set, such as twice the ranks of Wilcoxon's test.
-
     Examples
     --------
     >>> subset_counts([1, 1, 2])
@@ -389,3 +365,46 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, left * p_values[number]))
         corrected[number] = largest
     return corrected
+
+
+def welch(
+    first: tuple[float, float, int], second: tuple[float, float, int], digits: int
+) -> tuple[float, float]:
+    """Test whether two means differ, by Welch's t-test from their deviations.
+
+    Parameters
+    ----------
+    first, second : tuple of float, float and int
+        Mean, standard deviation and number of values.
+    digits : int
+        Decimals that figures are rounded to. Where both deviations round to zero there
+        is nothing to test with: means agree if no more than rounding parts them.
+
+    Returns
+    -------
+    t, p : float
+        Statistic, positive if the first is higher, and two-sided p value, to ten
+        digits.
+
+    Examples
+    --------
+    >>> welch((0.9, 0.02, 5), (0.88, 0.02, 5), 4)
+    (1.58113883, 0.1525022852)
+    >>> welch((0.97222, 0.0, 5), (0.9722, 0.0, 5), 4), welch((0.5, 0, 5), (1, 0, 5), 4)
+    ((0.0, 1.0), (-inf, 0.0))
+    """
+    from scipy import stats
+
+    rounding = 0.5 * 10.0**-digits + 1e-9
+    if max(first[1], second[1]) <= rounding:
+        difference = first[0] - second[0]
+        if abs(difference) <= rounding:
+            return 0.0, 1.0
+        return math.copysign(math.inf, difference), 0.0
+    t, p = stats.ttest_ind_from_stats(*first, *second, equal_var=False)
+    return stable(t), stable(p)
+
+
+def stable(value: float) -> float:
+    """Return a statistic without the digits in which versions of scipy differ."""
+    return float(f"{value:.{_DIGITS}g}")

@@ -1,27 +1,37 @@
-"""A table of the report with its marks and footnotes, in four formats.
-
-The same table is written as Markdown, LaTeX and HTML for people and as tidy CSV, with
-full precision and one record a cell, for everything else.
-"""
+"""A table of the report: what it is about, its cells, and the data behind them."""
 
 from __future__ import annotations
 
-import csv
-import html
-import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from drmbench.report.tables_latex import latex_text
+if TYPE_CHECKING:  # tables are also printed by commands that need no pandas
+    import pandas as pd
 
-#: One line of a tidy CSV file: value by column.
-Record = Mapping[str, object]
+#: What stands where there is no figure.
+NO_FIGURE = "–"
 
-#: A LaTeX table with more rows than this breaks over pages.
-_ROWS_OF_A_PAGE = 45
+_SCORES = "{experiment}-{metric}-{mode}-mode"
+#: The id of each kind of table; of others, experiment and kind.
+_IDS = {
+    "": "{experiment}",
+    "scores": _SCORES,
+    "ranks": f"{_SCORES}-statistics",
+    "wilcoxon": f"{_SCORES}-wilcoxon",
+    "wilcoxon-beyond": f"{_SCORES}-wilcoxon-beyond",
+    "agreement": f"{_SCORES}-agreement",
+    "agreement-cells": f"{_SCORES}-agreement-cells",
+    "distribution": f"{_SCORES}-distribution",
+    "modes": "{experiment}-{metric}-paper-minus-honest",
+    "worth": "{experiment}-{metric}-protocol-worth",
+    "rules": "{experiment}-{metric}-rules",
+    "rules-cells": "{experiment}-{metric}-rules-cells",
+    "seconds": "{experiment}-seconds-{mode}-mode",
+    "naive": "{experiment}-naive-selection-{mode}-mode",
+    "measured": "{experiment}-{metric}",
+}
 
 
 @dataclass(frozen=True)
@@ -30,12 +40,9 @@ class Column:
 
     Attributes
     ----------
-    heading : str
-        What stands above it, with its marks.
-    align : {"left", "right"}
-        Where its cells stand.
-    unit : str
-        Unit of its numbers, shown in the heading.
+    heading : what stands above it, with its marks
+    align : "left" or "right", where its cells stand
+    unit : unit of its numbers, shown in the heading
     """
 
     heading: str
@@ -54,16 +61,11 @@ class Cell:
 
     Attributes
     ----------
-    text : str
-        What is read.
-    value : float or None
-        The number behind it, with full precision.
-    bold : bool
-        Whether it is emphasised, as the best of its row.
-    mark : str
-        Reference to a footnote: †, ‡, ≠, [1] …; several are separated by spaces.
-    title : str
-        More about it, shown by a browser when one points at it.
+    text : what is read
+    value : the number behind it, with full precision, or None
+    bold : whether it is emphasised, as the best of its row
+    mark : reference to a footnote: †, ‡, ≠, [1] …; several are separated by spaces
+    title : more about it, shown by a browser when one points at it
     """
 
     text: str
@@ -73,212 +75,139 @@ class Cell:
     title: str = ""
 
 
-@dataclass(frozen=True)
-class ReportTable:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Table:
     """A table with its footnotes.
 
     Attributes
     ----------
-    id : str
-        Stem of its files, and its anchor on a page.
-    title : str
-        Its caption.
-    columns : tuple of Column
-        Headings.
-    rows : tuple of tuples of Cell
-        The cells.
-    footnotes : tuple of str
-        What the marks mean, each beginning with its mark.
-    notes : tuple of str
-        Sentences below the table that belong to no mark.
-    records : tuple of mappings
-        What the CSV holds, one record a cell; without them it holds the cells' numbers
-        (or texts) as they stand in the table.
-
-    Examples
-    --------
-    >>> columns = (Column("set"), Column("n", "right"))
-    >>> row = (Cell("iris"), Cell("150", 150, bold=True, mark="†"))
-    >>> print(to_markdown(ReportTable("t", "Sizes", columns, (row,), ("† all",))))
-    ### Sizes
-    <BLANKLINE>
-    | set | n |
-    |:---|---:|
-    | iris | **150** † |
-    <BLANKLINE>
-    † all
-    <BLANKLINE>
+    experiment : what it is of: ``table3``, or the name of an experiment
+    kind : what it shows: ``scores``, ``ranks``, ``seconds`` …
+    metric, mode : metric and scaling mode of its figures, or empty
+    title : its caption
+    columns, rows : headings and cells
+    summaries : how many of the last rows sum up the others
+    footnotes : what the marks mean, each beginning with its mark
+    notes : sentences below the table that belong to no mark
+    frame : the tidy data that the cells were made from, which is what the CSV holds;
+        without it that holds the cells' numbers (or texts) as they stand
     """
 
-    id: str
+    experiment: str
+    kind: str
+    metric: str = ""
+    mode: str = ""
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    summaries: int = 0
     footnotes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    records: tuple[Record, ...] = ()
+    frame: pd.DataFrame | None = None
+
+    @property
+    def id(self) -> str:
+        """Stem of its files, and its anchor on a page."""
+        return _IDS.get(self.kind, "{experiment}-{kind}").format(
+            experiment=self.experiment,
+            kind=self.kind,
+            metric=self.metric.replace("_", "-"),
+            mode=self.mode,
+        )
 
 
-def to_markdown(table: ReportTable) -> str:
-    """Return the table as Markdown, ending with a newline."""
-    rules = [":---" if c.align == "left" else "---:" for c in table.columns]
-    lines = [
-        f"### {_markdown(table.title)}",
-        "",
-        _markdown_line(_markdown(column.text) for column in table.columns),
-        f"|{'|'.join(rules)}|",
-        *(_markdown_line(map(_markdown_cell, row)) for row in table.rows),
-    ]
-    below = [f"\n{_markdown(note)}" for note in (*table.footnotes, *table.notes)]
-    return "\n".join([*lines, *below]) + "\n"
+def right_columns(*headings: str) -> tuple[Column, ...]:
+    """Return columns of numbers."""
+    return tuple(Column(heading, "right") for heading in headings)
 
 
-def _markdown_line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def count_cell(number: int) -> Cell:
+    """Return a cell with a whole number."""
+    return Cell(str(number), number)
 
 
-def _markdown_cell(cell: Cell) -> str:
-    text = _markdown(cell.text)
-    emphasised = f"**{text}**" if cell.bold and text else text
-    return f"{emphasised} {cell.mark}".strip()
+def figure_cell(mean: float | None, spread: float | None, digits: int) -> Cell:
+    """Return ``mean ± spread``, the mean alone where there is no spread, or a dash.
 
-
-def _markdown(text: str) -> str:
-    return re.sub(r"([\\|*<])", r"\\\1", _one_line(text))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def to_csv(table: ReportTable) -> str:
-    """Return the records as CSV, or the cells of a table that has none.
-
-    Numbers have full precision; what is not there is an empty field.
+    Examples
+    --------
+    >>> figure_cell(0.5, 0.1, 4).text, figure_cell(0.5, math.nan, 2).text
+    ('0.5000 ± 0.1000', '0.50')
     """
-    records = table.records or _records_of_cells(table)
-    stream = io.StringIO()
-    names = list(records[0]) if records else [c.text for c in table.columns]
-    writer = csv.DictWriter(stream, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({k: _field(v) for k, v in record.items()} for record in records)
-    return stream.getvalue()
+    if mean is None or math.isnan(mean):
+        return Cell(NO_FIGURE)
+    text = f"{mean:.{digits}f}"
+    if spread is not None and not math.isnan(spread):
+        text += f" ± {spread:.{digits}f}"
+    return Cell(text, mean)
 
 
-def _records_of_cells(table: ReportTable) -> list[Record]:
-    headings = [column.text for column in table.columns]
-    return [
-        {
-            heading: cell.text if cell.value is None else cell.value
-            for heading, cell in zip(headings, row, strict=True)
-        }
-        for row in table.rows
-    ]
+def seconds_cell(seconds: float | None, spread: float | None = None) -> Cell:
+    """Return a time with three significant digits, or a dash.
 
-
-def _field(value: object) -> object:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return int(value) if isinstance(value, bool) else value
-
-
-def to_latex(table: ReportTable) -> str:
-    r"""Return the table as LaTeX to ``\input``; needs booktabs, graphicx, longtable.
-
-    A wide table is shrunk to the line, a long one breaks over pages.
+    Examples
+    --------
+    >>> seconds_cell(0.00012345).text, seconds_cell(1234.5).text
+    ('0.000123', '1230')
     """
-    sides = "".join(column.align[0] for column in table.columns)
-    head = _latex_line(latex_text(column.text) for column in table.columns)
-    body = [_latex_line(map(_latex_cell, row)) for row in table.rows]
-    notes = [rf"\par {latex_text(note)}" for note in (*table.footnotes, *table.notes)]
-    title = rf"\caption{{{latex_text(table.title)}}}\label{{tab:{anchor(table.id)}}}"
-    long = len(table.rows) > _ROWS_OF_A_PAGE
-    lines = (_latex_long if long else _latex_float)(title, sides, head, body, notes)
-    packages = r"% \usepackage{booktabs,graphicx,longtable}"
-    return "\n".join([packages, *lines]) + "\n"
+    if seconds is None or math.isnan(seconds):
+        return Cell(NO_FIGURE)
+    text = three_digits(seconds)
+    if spread is not None and not math.isnan(spread):
+        text += f" ± {three_digits(spread)}"
+    return Cell(text, seconds)
 
 
-def _latex_float(
-    title: str, sides: str, head: str, body: Sequence[str], notes: Sequence[str]
-) -> list[str]:
-    return [
-        r"\begin{table}[htbp]",
-        r"\centering\footnotesize",
-        title,
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{{sides}}}",
-        *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-        r"\end{tabular}}",
-        *notes,
-        r"\end{table}",
-    ]
+def three_digits(value: float) -> str:
+    """Return a number with three significant digits and no exponent.
+
+    Examples
+    --------
+    >>> three_digits(0.0123), three_digits(12345.0)
+    ('0.0123', '12300')
+    """
+    if not value:
+        return "0"
+    decimals = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, decimals):.{max(0, decimals)}f}"
 
 
-def _latex_long(
-    title: str, sides: str, head: str, body: Sequence[str], notes: Sequence[str]
-) -> list[str]:
-    return [
-        r"{\footnotesize",
-        rf"\begin{{longtable}}{{{sides}}}",
-        rf"{title}\\",
-        *(r"\toprule", head, r"\midrule", r"\endhead", *body, r"\bottomrule"),
-        r"\end{longtable}",
-        *notes,
-        r"\par}",
-    ]
+def signed(value: float, digits: int) -> str:
+    """Return a difference with its sign, but for one that is printed as zero.
+
+    Examples
+    --------
+    >>> signed(0.01234, 4), signed(-0.5, 1), signed(-0.00001, 4)
+    ('+0.0123', '−0.5', '0.0000')
+    """
+    text = f"{abs(value):.{digits}f}"
+    if not float(text):
+        return text
+    return f"{'+' if value > 0 else '−'}{text}"
 
 
-def _latex_line(cells: Iterable[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
+def signed_cell(value: float, digits: int, after: str = "") -> Cell:
+    """Return a difference with its sign and what follows it, or a dash."""
+    if math.isnan(value):
+        return Cell(NO_FIGURE)
+    return Cell(signed(value, digits) + after, value)
 
 
-def _latex_cell(cell: Cell) -> str:
-    text = latex_text(cell.text)
-    if cell.bold and text:
-        text = rf"\textbf{{{text}}}"
-    return text + (rf"\textsuperscript{{{latex_text(cell.mark)}}}" if cell.mark else "")
+def probability(p: float) -> str:
+    """Return a p value to read.
+
+    Examples
+    --------
+    >>> probability(0.04321), probability(0.0000123), probability(1.0)
+    ('0.0432', '1.2e-05', '1.0000')
+    """
+    return f"{p:.4f}" if p >= 1e-4 or p == 0 else f"{p:.1e}"
 
 
-def to_html(table: ReportTable) -> str:
-    """Return the table as an HTML fragment with the table's id as its anchor."""
-    head = "".join(
-        f'<th scope="col"{_side(column)}>{html.escape(column.text)}</th>'
-        for column in table.columns
-    )
-    body = "\n".join(_html_row(table.columns, row) for row in table.rows)
-    notes = "".join(
-        f'<p class="{kind}">{html.escape(note)}</p>\n'
-        for kind, texts in (("footnote", table.footnotes), ("note", table.notes))
-        for note in texts
-    )
-    return (
-        f'<table id="{anchor(table.id)}">\n'
-        f"<caption>{html.escape(table.title)}</caption>\n"
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>\n"
-        f"{notes}"
-    )
-
-
-def _html_row(columns: Sequence[Column], row: Sequence[Cell]) -> str:
-    cells = (
-        _html_cell('th scope="row"' if column is columns[0] else "td", column, cell)
-        for column, cell in zip(columns, row, strict=True)
-    )
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _html_cell(element: str, column: Column, cell: Cell) -> str:
-    text = html.escape(cell.text)
-    if cell.bold and text:
-        text = f"<strong>{text}</strong>"
-    mark = f"<sup>{html.escape(cell.mark)}</sup>" if cell.mark else ""
-    title = f' title="{html.escape(_one_line(cell.title))}"' if cell.title else ""
-    name = element.partition(" ")[0]
-    return f"<{element}{_side(column)}{title}>{text}{mark}</{name}>"
-
-
-def _side(column: Column) -> str:
-    return ' class="number"' if column.align == "right" else ""
+def sentence(text: str) -> str:
+    """Return a text with a full stop, unless it ends like a sentence."""
+    stripped = text.strip()
+    return stripped if stripped.endswith((".", "!", "?")) else f"{stripped}."
 
 
 def anchor(text: str) -> str:

@@ -1,48 +1,84 @@
-"""All tables that stored results give, and the files they are written to."""
+"""All tables that stored results give, and the files they are written to.
+
+Markdown has one file per document, a few tables that are read together, and an index;
+the other formats have one file per table.
+"""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from drmbench.errors import InputError
 from drmbench.files import replacing
-from drmbench.report.dataset_tables import dataset_tables
-from drmbench.report.scores import TableSource, table_sources
-from drmbench.report.statistics_tables import statistics_tables
-from drmbench.report.table import (
-    ReportTable,
-    anchor,
+from drmbench.report.analyses import tables_of_source
+from drmbench.report.analyses.comparison import LINES, View
+from drmbench.report.analyses.datasets import dataset_tables
+from drmbench.report.analyses.seconds import measured_tables
+from drmbench.report.html import to_html_page
+from drmbench.report.render import (
+    markdown_text,
     to_csv,
-    to_html,
     to_latex,
     to_markdown,
 )
-from drmbench.report.tables_agreement import agreement_tables
-from drmbench.report.tables_distribution import distribution_tables
-from drmbench.report.tables_measured import measured_tables
-from drmbench.report.tables_modes import modes_table
-from drmbench.report.tables_naive import naive_tables
-from drmbench.report.tables_rules import rules_tables
-from drmbench.report.tables_scores import LINES, View, score_table
-from drmbench.report.tables_seconds import seconds_table
-from drmbench.report.tables_worth import worth_table
+from drmbench.report.scores import table_sources
+from drmbench.report.table import Table, anchor
 from drmbench.run.results import Results, load_results
+from drmbench.words import paper_place
 
 INDEX = "README.md"
-_STYLE = (
-    "body{font:15px/1.4 system-ui,sans-serif;margin:1rem}"
-    "table{border-collapse:collapse;font-size:.85rem}"
-    "caption{text-align:left;font-weight:600;padding:.5rem 0}"
-    "th,td{text-align:left;padding:.2rem .6rem;border-bottom:1px solid #ddd}"
-    ".number{text-align:right;white-space:nowrap}"
-)
+#: What is written of each table besides Markdown, by the ending of the file.
+RENDERERS: dict[str, Callable[[Table], str]] = {
+    "csv": to_csv,
+    "tex": to_latex,
+    "html": to_html_page,
+}
+FORMATS = ("md", *RENDERERS)
+
+#: The documents of a table of the paper besides that of the scores: kinds of tables.
+_PARTS = {
+    "tests": ("ranks", "wilcoxon", "wilcoxon-beyond"),
+    "agreement": (
+        *("agreement", "agreement-cells", "rules", "rules-cells", "distribution"),
+    ),
+    "protocol": ("modes", "worth", "seconds", "naive"),
+}
+_PART_TITLES = {
+    "tests": "statistical tests",
+    "agreement": "agreement with the paper",
+    "protocol": "what the protocol is worth, and the time it took",
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """Tables that are read together.
+
+    Attributes
+    ----------
+    name : stem of its file
+    title : what it is about
+    tables : the tables, at least one
+    """
+
+    name: str
+    title: str
+    tables: list[Table] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        """Return the document as Markdown; each table's id is an anchor."""
+        tables = (
+            f'<a id="{anchor(table.id)}"></a>\n\n{to_markdown(table)}'
+            for table in self.tables
+        )
+        return "\n".join([f"# {markdown_text(self.title)}\n", *tables])
 
 
 def experiment_tables(
     results: Mapping[str, Results], *, view: View = "both", metric: str | None = None
-) -> list[ReportTable]:
+) -> list[Table]:
     """Return all tables of the experiments that are there.
 
     Parameters
@@ -60,37 +96,77 @@ def experiment_tables(
         If no experiment has the metric.
     """
     sources = table_sources(results)
-    measured = [table for found in results.values() for table in measured_tables(found)]
-    if metric is not None:
-        _check_metric(metric, sources)
-    scores = [table for s in sources for table in _source_tables(s, view, metric)]
-    return [*scores, *measured]
-
-
-def _check_metric(metric: str, sources: Sequence[TableSource]) -> None:
     known = dict.fromkeys(name for source in sources for name in source.metrics)
-    if metric not in known:
+    if metric is not None and metric not in known:
         listed = ", ".join(known) or "none"
         raise InputError(f"no results have the metric {metric!r}; there are: {listed}")
+    scores = [t for source in sources for t in tables_of_source(source, view, metric)]
+    return [*scores, *(t for found in results.values() for t in measured_tables(found))]
 
 
-def _source_tables(
-    source: TableSource, view: View, metric: str | None
-) -> Iterator[ReportTable]:
-    metrics = [m for m in source.metrics if metric in (None, m)]
-    for name in metrics:
-        yield from (score_table(source, mode, name, view) for mode in source.modes)
-    for name in metrics[:1]:
-        for make in (modes_table, worth_table):
-            if (table := make(source, name)) is not None:
-                yield table
-        for mode in source.modes:
-            yield from statistics_tables(source, mode, name)
-    yield from agreement_tables(source)
-    yield from rules_tables(source)
-    yield from distribution_tables(source)
-    yield from (seconds_table(source, mode) for mode in source.modes)
-    yield from naive_tables(source)
+def documents(
+    results: Mapping[str, Results], tables: Iterable[Table]
+) -> list[Document]:
+    """Group tables into documents, the paper's in its order, then what goes beyond it.
+
+    A table of the paper has its tests, agreement and protocol in documents of their
+    own, everything else has one document. ``results`` are what the tables are of; those
+    of data sets may be among them.
+    """
+    about = {
+        found.name: (found.experiment.reproduces, found.experiment.title or found.name)
+        for found in results.values()
+    } | {
+        source.id: (source.results[0].experiment.reproduces, source.title)
+        for source in table_sources(results)
+    }
+    places: dict[tuple[tuple[int, int], str, str], Document] = {}
+    for table in tables:
+        reproduces, title = about.get(table.experiment, (table.experiment, table.title))
+        name, part = anchor(table.experiment), ""
+        if reproduces == table.experiment:
+            part = next((p for p, kinds in _PARTS.items() if table.kind in kinds), "")
+        if part:
+            name, title = f"{name}-{part}", f"{title}: {_PART_TITLES[part]}"
+        key = (paper_place(reproduces), table.experiment, part)
+        places.setdefault(key, Document(name, title)).tables.append(table)
+    order = ("", *_PARTS)
+    keys = sorted(places, key=lambda key: (key[0], key[1], order.index(key[2])))
+    return [places[key] for key in keys]
+
+
+def rendered_tables(
+    results: Mapping[str, Results],
+    formats: Sequence[str] = FORMATS,
+    *,
+    view: View = "both",
+    metric: str | None = None,
+    datasets: bool = True,
+) -> Iterator[tuple[str, str]]:
+    """Give the name and text of every file that tables are written to.
+
+    Parameters
+    ----------
+    results : mapping of str to Results
+        Experiments by name.
+    formats : sequence of {"md", "csv", "tex", "html"}
+        What to give; of ``md`` the documents and, last of all, their index.
+    view, metric
+        As in :func:`experiment_tables`.
+    datasets : bool
+        Whether the tables of data sets are among them.
+    """
+    tables = experiment_tables(results, view=view, metric=metric)
+    found = documents(results, [*(dataset_tables() if datasets else ()), *tables])
+    for document in found:
+        for table in document.tables:
+            for ending, render in RENDERERS.items():
+                if ending in formats:
+                    yield f"{anchor(table.id)}.{ending}", render(table)
+    if "md" in formats:
+        texts = {f"{document.name}.md": document.markdown() for document in found}
+        yield from texts.items()
+        yield INDEX, _index(texts)
 
 
 def write_tables(
@@ -100,89 +176,82 @@ def write_tables(
     *,
     view: View = "both",
     metric: str | None = None,
+    formats: Sequence[str] = ("md",),
 ) -> list[Path]:
-    """Write every table in every format, and an index of them.
+    """Write the tables of experiments, and an index of the documents.
 
     Parameters
     ----------
     results_folder : Path
-        Folder with one folder an experiment.
+        Folder with one folder per experiment.
     names : sequence of str
         Experiments; none means all, and the tables of data sets.
     out : Path
         Folder that gets a folder ``tables``.
     view, metric
         As in :func:`experiment_tables`.
+    formats : sequence of {"md", "csv", "tex", "html", "all"}
+        What to write.
 
     Returns
     -------
     list of Path
-        The files, the index last.
+        The files; of Markdown, the index last.
 
     Raises
     ------
     InputError
-        If an experiment is not there, or the folder cannot be written.
+        If an experiment or a format is not there, or the folder cannot be written.
     """
     if view not in LINES:
         raise InputError(f"no view {view!r}; there are {', '.join(LINES)}")
-    tables = experiment_tables(
-        load_results(results_folder, names), view=view, metric=metric
+    for name in formats:
+        if name not in (*FORMATS, "all"):
+            listed = ", ".join(FORMATS)
+            raise InputError(f"no format {name!r}; there are {listed}, and all")
+    results, folder = load_results(results_folder, names), out / "tables"
+    rendered = dict(
+        rendered_tables(
+            results,
+            FORMATS if "all" in formats else formats,
+            view=view,
+            metric=metric,
+            datasets=not names,
+        )
     )
-    if not names:
-        tables = [*dataset_tables(), *tables]
-    folder = out / "tables"
     try:
-        written = [path for table in tables for path in _write_table(folder, table)]
-        return [*written, _write(folder / INDEX, _index(folder))]
+        if INDEX in rendered:
+            rendered[INDEX] = _index(rendered, folder)
+        for name, text in rendered.items():
+            with replacing(folder / name) as temporary:
+                temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror or error}") from error
+    return [folder / name for name in rendered]
 
 
-def _page(table: ReportTable) -> str:
-    """Return a table as a page of its own."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{html.escape(table.title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{to_html(table)}</body>\n</html>\n"
-    )
-
-
-#: What is written of each table, by the ending of the file.
-FORMATS: dict[str, Callable[[ReportTable], str]] = {
-    "md": to_markdown,
-    "csv": to_csv,
-    "tex": to_latex,
-    "html": _page,
-}
-
-
-def _write_table(folder: Path, table: ReportTable) -> Iterator[Path]:
-    for ending, render in FORMATS.items():
-        yield _write(folder / f"{anchor(table.id)}.{ending}", render(table))
-
-
-def _write(path: Path, text: str) -> Path:
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-    return path
-
-
-def _index(folder: Path) -> str:
-    """Return the list of all tables in a folder, also those of earlier calls."""
+def _index(texts: Mapping[str, str], folder: Path | None = None) -> str:
+    """List the documents, also earlier ones in a folder, and their tables."""
+    earlier = sorted(folder.glob("*.md")) if folder else []
+    found = {name: text for name, text in texts.items() if name.endswith(".md")}
+    found |= {
+        path.name: path.read_text(encoding="utf-8")
+        for path in earlier
+        if path.name not in found
+    }
     lines = [
         "# Tables",
         "",
-        "Written by `drmbench tables` from stored results: Markdown and HTML to read,"
-        " LaTeX to include, CSV with full precision and one record a cell.",
-        "",
-        "| table | files |",
-        "|:---|:---|",
+        "Written by `drmbench tables` from stored results: the paper's tables in its"
+        " order, then what goes beyond it. `drmbench tables --format csv,tex,html`"
+        " writes each table by itself: CSV with full precision and one record per cell,"
+        " LaTeX to include, HTML to read.",
     ]
-    for path in sorted(folder.glob("*.md")):
-        with path.open(encoding="utf-8") as stream:
-            title = stream.readline().strip()
-        if path.name != INDEX and title.startswith("### "):
-            links = " ".join(f"[{e}]({path.stem}.{e})" for e in FORMATS)
-            lines.append(f"| {title.removeprefix('### ')} | {links} |")
+    for name, text in found.items():
+        head, *tables = text.split('<a id="')
+        if name != INDEX and tables and head.startswith("# "):
+            lines += ["", f"**[{name}]({name})** {head.removeprefix('# ').strip()}", ""]
+            for table in tables:
+                target, _, rest = table.partition('"></a>\n\n### ')
+                lines.append(f"- [{rest.splitlines()[0]}]({name}#{target})")
     return "\n".join(lines) + "\n"

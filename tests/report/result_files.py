@@ -22,7 +22,7 @@ from drmbench.methods.registry import list_methods
 Value = float | str | None
 #: ``values(dataset, method, mode, scaling, split)``.
 ValueFunction = Callable[[str, str, str, str, int], Value]
-#: A figure for all splits, one a split, a reason for failing, or None for not run.
+#: A figure for all splits, one per split, a reason for failing, or None for not run.
 Values = Mapping[tuple[str, str], Value | Sequence[Value]] | ValueFunction
 
 SCALINGS = {
@@ -92,7 +92,7 @@ def make_results(
         Labels, or manifest entries with a ``label``. Title and column of a registered
         method are filled in (by ``name``, else by label).
     values : mapping or callable or None
-        By (data set, method): a figure for all splits, or a sequence with one a split;
+        By (data set, method): a figure for all splits, or one for each split;
         a text is a failure with that reason (``"timeout: …"`` gives that status), None
         is a split that was not run. Pairs that are not there get
         :func:`default_value`, which is also what None stands for. Or a function of

@@ -6,16 +6,17 @@ import csv
 import io
 from pathlib import Path
 
-from drmbench.report.table import ReportTable, to_csv
+from drmbench.report.render import to_csv
+from drmbench.report.table import Table
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import load_results
 
 
-def tables_of(folder: Path, **options) -> dict[str, ReportTable]:
+def tables_of(folder: Path, **options) -> dict[str, Table]:
     return {t.id: t for t in experiment_tables(load_results(folder), **options)}
 
 
-def cells(table: ReportTable) -> dict[tuple[str, ...], dict[str, object]]:
+def cells(table: Table) -> dict[tuple[str, ...], dict[str, object]]:
     """Return the cells by the row's texts on the left, then by heading."""
     left = [i for i, c in enumerate(table.columns) if c.align == "left"]
     return {
@@ -27,5 +28,5 @@ def cells(table: ReportTable) -> dict[tuple[str, ...], dict[str, object]]:
     }
 
 
-def records(table: ReportTable) -> list[dict[str, str]]:
+def records(table: Table) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(to_csv(table))))

@@ -18,7 +18,7 @@ from sample_results import DEVIATION, FAILURE, MISSING
 from drmbench.config import SplitSpec
 from drmbench.report import figures
 from drmbench.report.facts import CellCount, count_cells, plain_table
-from drmbench.report.html import table_html
+from drmbench.report.html import to_html
 from drmbench.report.page import Content, ExperimentContent, Group, page
 from drmbench.report.protocol_words import run_command, split_words
 from drmbench.report.report import gather
@@ -183,7 +183,7 @@ def test_text_from_results_is_never_markup(tmp_path):
 
 def test_a_table_of_its_own_is_escaped_and_has_its_id():
     evil = "<script>alert('x')</script>\"&"
-    fragment = table_html(plain_table("a b", evil, [evil, "n"], [[evil, 1500]]))
+    fragment = to_html(plain_table("a b", evil, [evil, "n"], [[evil, 1500]]))
     outline = Outline(fragment)
     assert outline.tags == Counter(
         table=1, caption=1, thead=1, tbody=1, tr=2, th=3, td=1

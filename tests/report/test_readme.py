@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from drmbench.report.table import to_markdown
+from drmbench.report.render import to_markdown
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import experiments_in, load_results
 

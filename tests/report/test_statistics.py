@@ -19,6 +19,7 @@ from drmbench.report.statistics import (
     holm,
     mean_ranks,
     wilcoxon_against,
+    wilcoxon_exact,
     win_counts,
 )
 
@@ -139,6 +140,15 @@ def test_wilcoxons_p_counts_all_signs_also_with_ties_and_zeros(differences):
     lower, upper = (sums <= found + 1e-9).mean(), (sums >= found - 1e-9).mean()
     assert test.p == min(1.0, 2 * min(lower, upper))
     assert test.statistic == min(found, ranks.sum() - found)
+
+
+@pytest.mark.parametrize("gains", [[1, 2, 3], [1, -1, 2, 2, -3], [-1, -2], [0.5] * 6])
+def test_wilcoxons_one_sided_p_counts_all_signs(gains):
+    ranks = stats.rankdata(np.abs(gains))
+    signs = np.array(list(itertools.product([0, 1], repeat=len(gains))))
+    above = ranks[np.array(gains) > 0].sum()
+    _, p = wilcoxon_exact(np.array(gains, dtype=float), alternative="greater")
+    assert p == np.mean(signs @ ranks >= above - 1e-9)
 
 
 def test_methods_that_never_differ():

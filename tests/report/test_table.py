@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import os
 import re
@@ -11,26 +12,26 @@ import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from result_files import make_results
 
-from drmbench.report.scores import table_sources
-from drmbench.report.table import (
-    Cell,
-    Column,
-    ReportTable,
+from drmbench.report.analyses.comparison import score_table
+from drmbench.report.html import to_html
+from drmbench.report.render import (
+    latex_text,
     to_csv,
-    to_html,
     to_latex,
     to_markdown,
+    to_text,
 )
-from drmbench.report.tables_latex import latex_text
-from drmbench.report.tables_scores import score_table
+from drmbench.report.scores import table_sources
+from drmbench.report.table import Cell, Column, Table
 from drmbench.run.results import load_results
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
-#: Set it to 1 to write the golden files anew, then look at what changed.
+#: Set it to 1 to write the golden files again, then look at what changed.
 REGENERATE = os.environ.get("DRMBENCH_WRITE_GOLDEN") == "1"
 
 RENDERERS = {
@@ -42,7 +43,7 @@ RENDERERS = {
 NASTY = r"50 % of $x_1^2$ & <b>*bold*</b> | \alpha #1 {~} `code` [i] “q” ± β"
 
 
-def every_mark(folder: Path) -> ReportTable:
+def every_mark(folder: Path) -> Table:
     """Return a table in which everything occurs that a table can show."""
     make_results(
         folder,
@@ -81,14 +82,20 @@ def test_golden_files(tmp_path, ending):
     assert text == path.read_text(encoding="utf-8")
 
 
-def nasty_table() -> ReportTable:
-    return ReportTable(
+def plain(name: str, title: str, columns, rows, **more) -> Table:
+    return Table(
+        experiment=name, kind="", title=title, columns=columns, rows=rows, **more
+    )
+
+
+def nasty_table() -> Table:
+    return plain(
         "a b/ü",
         NASTY,
         (Column(NASTY), Column("n", "right", "s")),
         ((Cell(NASTY, mark="†", title='say "hi"'), Cell("1", 1.0, bold=True)),),
-        (f"† {NASTY}",),
-        (NASTY,),
+        footnotes=(f"† {NASTY}",),
+        notes=(NASTY,),
     )
 
 
@@ -146,9 +153,7 @@ def latex_problems(text: str) -> list[str]:
 @pytest.mark.parametrize("rows", [1, 60])
 def test_latex_is_escaped_and_balanced(rows):
     table = nasty_table()
-    many = ReportTable(
-        table.id, table.title, table.columns, table.rows * rows, table.footnotes
-    )
+    many = dataclasses.replace(table, rows=table.rows * rows, notes=())
     text = to_latex(many)
     assert latex_problems(text) == []
     assert ("longtable}" in text.partition("\n")[2]) == (rows > 45)
@@ -173,7 +178,7 @@ def test_markdown_cells_stay_in_their_columns():
 
 
 def test_csv_of_a_table_without_records_has_numbers():
-    table = ReportTable(
+    table = plain(
         "t",
         "t",
         (Column("set"), Column("time", "right", "s")),
@@ -185,13 +190,36 @@ def test_csv_of_a_table_without_records_has_numbers():
 
 def test_csv_records_have_full_precision_and_empty_fields():
     records = ({"a": 0.1 + 0.2, "b": None, "c": True}, {"a": float("nan"), "b": 1})
-    table = ReportTable("t", "t", (), (), records=records)
+    table = plain("t", "t", (), (), frame=pd.DataFrame(records, dtype=object))
     rows = list(csv.reader(io.StringIO(to_csv(table))))
     assert rows == [["a", "b", "c"], ["0.30000000000000004", "", "1"], ["", "1", ""]]
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("scores", "mine-balanced-accuracy-paper-mode"),
+        ("ranks", "mine-balanced-accuracy-paper-mode-statistics"),
+        ("modes", "mine-balanced-accuracy-paper-minus-honest"),
+        ("naive", "mine-naive-selection-paper-mode"),
+        ("large-datasets", "mine-large-datasets"),
+        ("", "mine"),
+    ],
+)
+def test_the_id_says_what_the_table_is_about(kind, name):
+    table = plain("mine", "t", (), (), metric="balanced_accuracy", mode="paper")
+    assert dataclasses.replace(table, kind=kind).id == name
+
+
+def test_text_for_the_terminal_is_aligned_and_has_the_marks():
+    columns = (Column("set"), Column("time", "right", "s"))
+    rows = ((Cell("a", mark="†"), Cell("0.5")), (Cell("long"), Cell("10.5", bold=True)))
+    text = to_text(plain("t", "t", columns, rows))
+    assert text.splitlines() == ["set   time [s]", "a †        0.5", "long      10.5"]
+
+
 def test_an_empty_table_is_still_a_table():
-    table = ReportTable("t", "Nothing", (Column("a"),), ())
+    table = plain("t", "Nothing", (Column("a"),), ())
     assert to_csv(table) == "a\n"
     assert latex_problems(to_latex(table)) == []
     assert "| a |" in to_markdown(table)

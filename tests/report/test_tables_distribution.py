@@ -10,7 +10,7 @@ from result_files import KEEL, make_results, splits_with
 from scipy import stats
 from table_cells import cells, records, tables_of
 
-from drmbench.report.tables_distribution import welch
+from drmbench.report.statistics import welch
 
 #: Two means of five differ by t times this, if both have the deviation 1.
 STEP = math.sqrt(2 / 5)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import typer
+from claim_results import names_of
 from result_files import make_results
 from typer.testing import CliRunner
 
 from drmbench.cli.tables import tables as tables_command
 from drmbench.errors import InputError
-from drmbench.report.tables import write_tables
+from drmbench.report.tables import rendered_tables, write_tables
+from drmbench.run.results import load_results
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -21,12 +24,19 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_written_twice_gives_the_same_bytes_and_an_index(tmp_path):
     make_results(tmp_path / "results", "mine", modes=("paper", "honest"))
     for out in ("one", "two"):
-        written = write_tables(tmp_path / "results", [], tmp_path / out)
+        written = write_tables(
+            tmp_path / "results", [], tmp_path / out, formats=["all"]
+        )
     assert files(tmp_path / "one") == files(tmp_path / "two")
     assert {path.suffix for path in written} == {".md", ".csv", ".tex", ".html"}
     index = (tmp_path / "two" / "tables" / "README.md").read_text("utf-8")
-    for path in written[:-1]:
+    listed = [path for path in written[:-1] if path.suffix == ".md"]
+    assert {path.stem for path in listed} == {"mine", "table2", "table4", "table7"}
+    for path in listed:
         assert f"({path.name})" in index
+    for path in written:
+        if path.suffix == ".csv":
+            assert f"#{path.stem})" in index
     page = (tmp_path / "two/tables/mine-accuracy-paper-mode.html").read_text("utf-8")
     assert '<meta charset="utf-8">' in page
 
@@ -38,8 +48,45 @@ def test_a_part_written_later_keeps_the_rest_in_the_index(tmp_path):
         written = write_tables(tmp_path / "results", [name], tmp_path)
         assert not any(path.name.startswith("table2") for path in written)
     index = written[-1].read_text("utf-8")
-    assert "first-accuracy-honest-mode.md" in index
-    assert "second-accuracy-honest-mode.md" in index
+    assert "(first.md#first-accuracy-honest-mode)" in index
+    assert "(second.md#second-accuracy-honest-mode)" in index
+
+
+def test_documents_are_in_the_papers_order_then_beyond(tmp_path):
+    common = {"modes": ("paper", "honest"), "metrics": ("gmean", "accuracy")}
+    for name, more in {
+        "beyond": {},
+        "ablation": {"reproduces": "figure4"},
+        "imbalanced": {"reproduces": "table8", "datasets": names_of("keel")},
+        "sampling": {"reproduces": "table9", "methods": ["smote-svm"]},
+    }.items():
+        make_results(tmp_path / "results", name, **common, **more)
+    written = write_tables(tmp_path / "results", [], tmp_path)
+    assert [path.name for path in written] == [
+        *("table2.md", "table4.md", "table7.md", "table8.md", "table8-tests.md"),
+        *("table8-agreement.md", "table8-protocol.md", "sampling.md", "ablation.md"),
+        *("beyond.md", "README.md"),
+    ]
+    text = (tmp_path / "tables" / "table8-protocol.md").read_text("utf-8")
+    assert text.startswith(
+        "# Table 8. Imbalanced data sets: what the protocol is worth"
+    )
+    ids = re.findall('<a id="(.*)"></a>\n\n### ', text)
+    assert ids == [
+        *("table8-gmean-paper-minus-honest", "table8-gmean-protocol-worth"),
+        *("table8-seconds-paper-mode", "table8-seconds-honest-mode"),
+    ]
+    index = written[-1].read_text("utf-8")
+    places = [index.index(f"({path.name})") for path in written[:-1]]
+    assert places == sorted(places)
+
+
+def test_what_is_rendered_is_what_is_written(tmp_path):
+    make_results(tmp_path / "results", "mine")
+    write_tables(tmp_path / "results", [], tmp_path, formats=["csv", "md"])
+    results = load_results(tmp_path / "results")
+    rendered = dict(rendered_tables(results, ["csv", "md"]))
+    assert {k: v.encode() for k, v in rendered.items()} == files(tmp_path)
 
 
 @pytest.fixture
@@ -53,7 +100,7 @@ def test_the_command_writes_tables_of_one_metric(call, tmp_path):
     make_results(tmp_path / "results", "mine")
     answer = call(
         *("mine", "--results", tmp_path / "results", "--out", tmp_path),
-        *("--metric", "gmean", "--view", "ours"),
+        *("--metric", "gmean", "--view", "ours", "--format", "md,csv"),
     )
     assert answer.exit_code == 0
     assert "README.md lists them" in answer.output
@@ -68,6 +115,7 @@ def test_the_command_writes_tables_of_one_metric(call, tmp_path):
         (("mino",), "Did you mean 'mine'?"),
         (("--metric", "gmeen"), "'gmeen'; there are: accuracy"),
         (("--results", "nowhere"), "no folder of results nowhere"),
+        (("--format", "md,pdf"), "no format 'pdf'; there are md, csv, tex, html, and"),
     ],
 )
 def test_what_a_user_can_get_wrong(call, tmp_path, arguments, message):
@@ -80,7 +128,7 @@ def test_what_a_user_can_get_wrong(call, tmp_path, arguments, message):
 
 def test_no_results_yet(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    answer = call("--out", "out")
+    answer = call("--out", "out", "--format", "tex")
     assert answer.exit_code == 0
     assert "has no results" in answer.output
     assert (tmp_path / "out/tables/table4-large-datasets.tex").is_file()

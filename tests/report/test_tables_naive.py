@@ -16,7 +16,8 @@ from result_edits import edit_rows
 from result_files import make_results
 from support import REPOSITORY
 
-from drmbench.report.table import ReportTable, to_csv, to_markdown
+from drmbench.report.render import to_csv, to_markdown
+from drmbench.report.table import Table
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import load_results
 
@@ -24,7 +25,7 @@ TWO = {"beta": [1.0, 2.0]}
 TABLE = "mine-naive-selection-{}-mode"
 
 
-def naive_tables_of(folder: Path) -> dict[str, ReportTable]:
+def naive_tables_of(folder: Path) -> dict[str, Table]:
     tables = experiment_tables(load_results(folder))
     return {t.id: t for t in tables if "naive-selection" in t.id}
 
@@ -45,12 +46,12 @@ def mine(folder: Path, selection: str, *methods: str, mode: str = "none", **more
     )
 
 
-def line(table: ReportTable, method: str) -> list[str]:
+def line(table: Table, method: str) -> list[str]:
     (row,) = (row for row in table.rows if row[0].text == method)
     return [f"{cell.text} {cell.mark}".strip() for cell in row[1:]]
 
 
-def records(table: ReportTable) -> list[dict[str, str]]:
+def records(table: Table) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 

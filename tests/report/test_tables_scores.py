@@ -14,8 +14,8 @@ from result_files import KEEL, make_results
 from table_cells import cells, records, tables_of
 
 from drmbench.paper import published_cells, published_table
+from drmbench.report.analyses.comparison import score_table
 from drmbench.report.scores import table_sources
-from drmbench.report.tables_scores import score_table
 from drmbench.run.results import load_results
 from drmbench.words import OPTIMISTIC
 

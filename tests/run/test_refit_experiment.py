@@ -139,9 +139,8 @@ def test_with_neither_liberty_the_figures_are_those_of_honest_mode(tmp_path):
     refit(folder)
     tables = experiment_tables(load_results(tmp_path))
     (table,) = (t for t in tables if t.id == "trial-accuracy-protocol-worth")
-    for record in table.records:
-        assert record["with_neither"] == record["honest_mode"]
-    assert any(record["both"] for record in table.records)
+    assert list(table.frame["with_neither"]) == list(table.frame["honest_mode"])
+    assert table.frame["both"].any()
 
 
 def test_only_what_is_missing_is_computed(stored):

@@ -1,0 +1,278 @@
+"""Tables of scores: ours, the paper's and the difference, with wins and mean ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+from drmbench.metrics import get_metric
+from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.scores import (
+    DISAGREES,
+    MethodColumn,
+    Row,
+    Scores,
+    TableSource,
+    scores_of,
+)
+from drmbench.report.statistics import complete_part, mean_ranks, win_counts
+from drmbench.report.table import (
+    NO_FIGURE,
+    Cell,
+    Column,
+    Table,
+    figure_cell,
+    right_columns,
+    sentence,
+    signed,
+)
+from drmbench.words import MODES, metric_words
+
+View = Literal["ours", "paper", "both", "difference"]
+
+#: The lines that a data set has in a view.
+LINES: dict[View, tuple[str, ...]] = {
+    "ours": ("ours",),
+    "paper": ("paper",),
+    "both": ("ours", "paper", "difference"),
+    "difference": ("difference",),
+}
+SUBSTITUTE, DEVIATION = "†", "‡"
+
+_Record = Mapping[Any, Any]
+
+
+def score_table(
+    source: TableSource, mode: ScalingMode, metric: str, view: View = "both"
+) -> Table:
+    """Return the table of a metric in a scaling mode.
+
+    Parameters
+    ----------
+    source : TableSource
+        The experiments.
+    mode : {"honest", "paper", "none", "maxabs"}
+        Scaling mode of our figures.
+    metric : str
+        A one-number metric of the rows.
+    view : {"ours", "paper", "both", "difference"}
+        What to show; where the paper has no figures of the metric, ours.
+    """
+    scores = scores_of(source, mode, metric)
+    lines = LINES[view] if scores.has_paper else LINES["ours"]
+    frame, digits = scores.frame, source.digits
+    reasons: dict[str, str] = {}
+    cell_of: dict[str, Callable[[_Record], Cell]] = {
+        "ours": lambda record: _ours(record, digits, reasons),
+        "paper": lambda record: _paper(record, digits),
+        "difference": lambda record: _difference(record, digits),
+    }
+    records, rows = iter(frame.to_dict("records")), []
+    for row in scores.rows:
+        part, mark = list(islice(records, len(scores.columns))), ""
+        if row.entry.get("substitute") or row.entry.get("note"):
+            mark = SUBSTITUTE if row.entry.get("substitute") else DEVIATION
+        head = Cell(row.heading, mark=mark, title=str(row.entry.get("title", "")))
+        for line in lines:
+            if line == "ours" and (missing := row.entry.get("missing")):
+                cells = [Cell("missing", title=missing)] * len(part)
+            else:
+                cells = list(map(cell_of[line], part))
+            if line == "ours" or len(lines) == 1 or any(cell.text for cell in cells):
+                rows.append((*_heads(head, line, lines), *cells))
+    headings = (
+        f"{column.heading} {DEVIATION if any(_overrides(scores, column)) else ''}"
+        for column in scores.columns
+    )
+    footnotes = list(_source_footnotes(scores))
+    if "difference" in lines and frame["mark"].any():
+        footnotes.append(f"{DISAGREES}.")
+    summaries = tuple(_summary_rows(scores, lines))
+    return Table(
+        experiment=source.id,
+        kind="scores",
+        metric=metric,
+        mode=mode,
+        title=f"{source.title}: {metric_words(metric)}, {MODES[mode].title}",
+        columns=(
+            *(Column("data set"), Column("figure"))[: 1 + (len(lines) > 1)],
+            *right_columns(*map(str.strip, headings)),
+        ),
+        rows=(*rows, *summaries),
+        summaries=len(summaries),
+        footnotes=(*footnotes, *(f"{m} {sentence(t)}" for t, m in reasons.items())),
+        notes=tuple(_notes(scores, lines)),
+        frame=frame,
+    )
+
+
+def _heads(head: Cell, line: str, lines: Sequence[str]) -> tuple[Cell, ...]:
+    return (head, Cell(line)) if len(lines) > 1 else (head,)
+
+
+def _ours(record: _Record, digits: int, reasons: dict[str, str]) -> Cell:
+    """Return our figure, marked with the number of its reason if it has one."""
+    mark, text, done = "", record["reason"], record["done"]
+    if text:
+        if 0 < record["failed"] < done:
+            worst = get_metric(record["metric"]).worst
+            text = f"{record['failed']} of {done} splits count as {worst:g}: {text}"
+        mark = reasons.setdefault(text, f"[{len(reasons) + 1}]")
+    cell = figure_cell(record["ours_mean"], record["ours_sd"], digits)
+    begun = 0 < done < record["expected"]
+    shown = cell.text + (f" ({done}/{record['expected']})" if begun else "")
+    if cell.value is None:
+        return Cell(shown, mark=mark, title=record["reason"])
+    title = f"{done} of {record['expected']} splits, scaling {record['scaling']}"
+    return Cell(shown, cell.value, record["best"], mark, title)
+
+
+def _paper(record: _Record, digits: int) -> Cell:
+    if record["paper_best"] is None:
+        return Cell("")
+    cell = figure_cell(record["paper_mean"], record["paper_sd"], digits)
+    return Cell(cell.text, cell.value, record["paper_best"] and cell.value is not None)
+
+
+def _difference(record: _Record, digits: int) -> Cell:
+    value = record["difference"]
+    if math.isnan(value):
+        return Cell("")
+    return Cell(signed(value, digits), value, mark=record["mark"])
+
+
+def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+    """Give wins and mean ranks of ours and of the paper's, as far as they are shown."""
+    ours, paper = scores.ranked_scores(), scores.published_scores()
+    # What is printed the same is a tie, as bold shows it; the paper's bold is its own.
+    wins = {
+        "ours": win_counts(ours.round(scores.source.digits)),
+        "paper": scores.wide(scores.frame["paper_best"]).sum()[ours.columns],
+    }
+    dashes_last = paper.dropna(how="all").fillna(-1.0)
+    ranks = {"ours": mean_ranks(ours), "paper": mean_ranks(dashes_last)}
+    counted = not complete_part(ours).means.empty
+    for title, found, text in (
+        ("wins", wins, "{:.0f}"),
+        ("mean rank", ranks, "{:.2f}"),
+    ):
+        for line in [name for name in lines if name in found]:
+            values = found[line] if counted or line == "paper" else found[line][:0]
+            best = values.max() if title == "wins" else values.min()
+            cells = []
+            for column in scores.columns:
+                value = float(values.get(column.heading, math.nan))
+                if math.isnan(value):
+                    cells.append(Cell(NO_FIGURE if column.competes else ""))
+                else:
+                    cells.append(Cell(text.format(value), value, bool(value == best)))
+            yield (*_heads(Cell(title), line, lines), *cells)
+
+
+def _overrides(scores: Scores, column: MethodColumn) -> dict[str, None]:
+    """Return the other ways in which a column's parameters were selected."""
+    texts: dict[str, None] = {}
+    for results in scores.source.results:
+        found = results.selection_overrides(scores.mode)
+        texts |= dict.fromkeys(found[x] for x in column.labels if x in found)
+    return texts
+
+
+def _source_footnotes(scores: Scores) -> dict[str, None]:
+    """Return what † and ‡ mean: data sets, selection, deviations."""
+    lines = [line for row in scores.rows for line in _row_footnotes(row)]
+    selections: dict[str, list[str]] = {}
+    for column in scores.columns:
+        for text in _overrides(scores, column):
+            selections.setdefault(text, []).append(column.heading)
+    lines += [
+        f"{DEVIATION} {', '.join(headings)}: {sentence(text)}"
+        for text, headings in selections.items()
+    ]
+    lines += [
+        f"{DEVIATION} {sentence(text)}"
+        for results in scores.source.results
+        for text in results.experiment.deviations
+    ]
+    return dict.fromkeys(lines)
+
+
+def _row_footnotes(row: Row) -> Iterator[str]:
+    note = row.entry.get("note") or ""
+    if substitute := row.entry.get("substitute"):
+        text = f"{SUBSTITUTE} {row.heading}: {substitute} stood in for it"
+        yield sentence(f"{text}: {note}" if note else text)
+    elif note:
+        yield f"{DEVIATION} {row.heading}: {sentence(note)}"
+    if missing := row.entry.get("missing"):
+        get = row.entry.get("get")
+        how = f" `{get}` would get it." if get else ""
+        yield f"{row.heading} is missing: {sentence(missing)}{how}"
+
+
+def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
+    """Give the sentences below a table that shows some of ours, paper, difference."""
+    source = scores.source
+    splits = {int(row.entry["splits"]) for row in scores.rows}
+    if "ours" in lines and max(splits, default=1) > 1:
+        counts = " or ".join(map(str, sorted(splits)))
+        yield (
+            f"Ours is mean ± standard deviation over {counts} splits; a count in"
+            " brackets says how many are done where not all are."
+        )
+    yield MODES[scores.mode].note
+    yield from dict.fromkeys(
+        f"Selection of parameters: {text}."
+        for results in source.results
+        if (text := results.selection(scores.mode))
+    )
+    for lender in source.lenders:
+        overrides = lender.selection_overrides(scores.mode)
+        texts: dict[str, list[str]] = {}
+        for label in (x for x in scores.lent if x in lender.methods):
+            text = overrides.get(label) or lender.selection(scores.mode)
+            texts.setdefault(text, []).append(label)
+        for text, those in texts.items():
+            yield (
+                f"{' and '.join(those)} are those of {lender.name}; selection: {text}."
+            )
+    if "ours" in lines:
+        yield _block_note(scores)
+    if "paper" in lines:
+        yield (
+            "Wins of the paper's are what it prints in bold; in its mean ranks a dash"
+            " is last."
+        )
+    if scores.splits_columns:
+        yield (
+            "The paper's columns are the higher of two kernels or distances on the test"
+            " parts. This mode makes no choice there, so each has a column of its own;"
+            " the paper's figures are beside ours in paper mode."
+        )
+    for column in scores.columns:
+        if len(column.labels) > 1:
+            yield (
+                f"{column.heading} is the higher of {' and '.join(column.labels)} on"
+                " the test parts, as the paper reports it."
+            )
+    if absent := source.absent_rows():
+        yield f"Rows of the paper that these experiments have not: {', '.join(absent)}."
+
+
+def _block_note(scores: Scores) -> str:
+    """Say over which data sets wins and ranks are."""
+    part = complete_part(scores.ranked_scores())
+    left_out = ""
+    if part.dropped_methods and len(part.means):
+        left_out = f", without {', '.join(part.dropped_methods)}"
+    text = (
+        "Bold is the best complete figure of a row as printed. Wins and mean ranks of"
+        f" ours are over the {len(part.means)} of {len(scores.rows)} data sets on"
+        f" which every method is complete{left_out}."
+    )
+    beyond = [column.heading for column in scores.columns if not column.competes]
+    if beyond:
+        text += f" Beyond the paper, and in none of these: {', '.join(beyond)}."
+    return text

@@ -1,0 +1,177 @@
+"""Times: of selection, fitting and prediction, and what solvers were measured for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.scores import TableSource
+from drmbench.report.table import (
+    NO_FIGURE,
+    Cell,
+    Column,
+    Table,
+    right_columns,
+    seconds_cell,
+)
+from drmbench.run.results import Results
+from drmbench.words import MODES
+
+STAGES = {
+    "seconds_select": "select",
+    "seconds_fit": "fit",
+    "seconds_predict": "predict",
+}
+#: What is measured for one test example, in experiments of each kind.
+_MEASURED = {
+    "timing": {"seconds": "seconds for one test example"},
+    "convergence": {
+        "iterations": "iterations until convergence",
+        "seconds": "seconds for one test example",
+    },
+}
+#: Columns of the rows that have them; deviations are in ``seconds_sd`` and so on.
+_VALUES = {"seconds": "seconds_example", "iterations": "iterations"}
+
+
+def seconds(source: TableSource, mode: ScalingMode) -> pd.DataFrame:
+    """Return one row per data set, method and step: the mean time over splits.
+
+    In paper mode a split is run unscaled and scaled; the time is of one of the two.
+    """
+    means: dict[str, dict[Any, Any]] = {}
+    for results in source.results:
+        rows = results.rows
+        done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
+        groups = done.groupby(["dataset", "method"])
+        means[results.name] = groups[list(STAGES)].mean().to_dict("index")
+    records = []
+    for row in source.rows():
+        experiment = row.results[0].name
+        for method in source.methods:
+            found = means[experiment].get((row.dataset, method), {})
+            records += [
+                {
+                    "experiment": experiment,
+                    "dataset": row.dataset,
+                    "method": method,
+                    "step": step,
+                    "seconds": found.get(column),
+                }
+                for column, step in STAGES.items()
+            ]
+    return pd.DataFrame(records)
+
+
+def seconds_table(source: TableSource, mode: ScalingMode) -> Table:
+    """Return the time that selection, fitting and prediction took, mean over splits."""
+    frame, methods = seconds(source, mode), list(source.methods)
+    rows: list[tuple[Cell, ...]] = []
+    for dataset, part in frame.groupby("dataset", sort=False) if len(frame) else ():
+        times = part["seconds"].to_numpy().reshape(len(methods), len(STAGES)).T
+        rows += [
+            (Cell(str(dataset)), Cell(step), *map(seconds_cell, line))
+            for step, line in zip(STAGES.values(), times.tolist(), strict=True)
+        ]
+    return Table(
+        experiment=source.id,
+        kind="seconds",
+        mode=mode,
+        title=f"{source.title}: the time it took, {MODES[mode].title}",
+        columns=(
+            Column("data set"),
+            Column("step"),
+            *(Column(method, "right", "s") for method in methods),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Seconds of wall-clock time on one split, mean over the splits that"
+            " succeeded.",
+            *machines(source.results),
+        ),
+        frame=frame,
+    )
+
+
+def machines(results: Sequence[Results]) -> list[str]:
+    """Say on which machines experiments were run."""
+    parts = {
+        "cpu": "{}",
+        "cores": "{} cores",
+        "memory": "{} of memory",
+        "threads": "BLAS threads: {}",
+        "blas": "{}",
+        "python": "Python {}",
+        "platform": "{}",
+    }
+    facts = []
+    for found in results:
+        known = found.manifest.get("environment") or {}
+        said = [text.format(known[key]) for key, text in parts.items() if key in known]
+        facts.append(", ".join(said))
+    return [f"Measured on {fact}." for fact in dict.fromkeys(facts) if fact]
+
+
+def measured_tables(results: Results) -> Iterator[Table]:
+    """Give the tables of a timing or convergence experiment."""
+    rows, kind = results.rows, results.experiment.kind
+    keys = ["dataset", "method", "n_train", "alpha", "beta", "status", "reason"]
+    keys += ["converged"] * ("converged" in rows)
+    for quantity, words in _MEASURED.get(kind, {}).items():
+        by, heading = ("n_train", "n (training)") if kind == "timing" else ("beta", "β")
+        value, spread = _VALUES[quantity], f"{quantity}_sd"
+        examples = sorted(set(rows["examples"].dropna()))
+        counts = " or ".join(f"{number:.0f}" for number in examples)
+        yield Table(
+            experiment=results.name,
+            kind="measured",
+            metric=quantity,
+            title=f"{results.experiment.title or results.name}: {words}",
+            columns=(Column("data set"), *right_columns(heading, *results.methods)),
+            rows=tuple(_measured_rows(results, by, value, spread)),
+            footnotes=tuple(_measured_footnotes(results)),
+            notes=(
+                f"Mean ± standard deviation over {counts} test examples.",
+                *machines([results]),
+            ),
+            frame=rows[[*keys, value, spread]],
+        )
+
+
+def _measured_rows(
+    results: Results, by: str, value: str, spread: str
+) -> Iterator[tuple[Cell, ...]]:
+    order = {name: number for number, name in enumerate(results.datasets)}
+    groups: dict[Any, pd.DataFrame] = dict(iter(results.rows.groupby(["dataset", by])))
+    for dataset, at in sorted(groups, key=lambda place: (order[place[0]], place[1])):
+        part = groups[dataset, at].drop_duplicates("method").set_index("method")
+        found: dict[Any, dict[Any, Any]] = part.to_dict("index")
+        cells = []
+        for method in results.methods:
+            row = found.get(method)
+            if row is None or row["status"] != "ok":
+                why = "not run" if row is None else f"{row['status']}: {row['reason']}"
+                cells.append(Cell(NO_FIGURE, title=why))
+                continue
+            cell = seconds_cell(float(row[value]), float(row[spread]))
+            share = float(row.get("converged", 1.0))
+            part_of = "" if share >= 1.0 else f" ({share:.0%} converged)"
+            cells.append(Cell(cell.text + part_of, cell.value))
+        text = f"{at:,.0f}" if by == "n_train" else f"{at:g}"
+        yield Cell(dataset), Cell(text, float(at)), *cells
+
+
+def _measured_footnotes(results: Results) -> Iterator[str]:
+    bad = results.rows[results.rows["status"] != "ok"]
+    for row in bad.drop_duplicates(["dataset", "method"]).to_dict("records"):
+        why = f"{row['status']}: {row['reason']}"
+        yield f"{NO_FIGURE} {row['dataset']}, {row['method']}: {why}."
+    for name, entry in results.datasets.items():
+        if entry.get("missing"):
+            yield f"{name} is missing: {entry['missing']}."
+        elif entry.get("substitute"):
+            yield f"† {name}: {entry['substitute']} stood in for it."
+    yield from (f"‡ {text}" for text in results.experiment.deviations)

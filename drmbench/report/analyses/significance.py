@@ -1,0 +1,194 @@
+"""Tables of the statistical tests: ranks with Nemenyi's groups, Wilcoxon with Holm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.scores import Scores, TableSource, scores_of
+from drmbench.report.statistics import (
+    ALPHA,
+    FriedmanResult,
+    PairedTest,
+    cliques,
+    critical_difference,
+    friedman,
+    mean_ranks,
+    wilcoxon_against,
+    win_counts,
+)
+from drmbench.report.table import (
+    NO_FIGURE,
+    Cell,
+    Column,
+    Table,
+    count_cell,
+    probability,
+    right_columns,
+    signed_cell,
+)
+from drmbench.words import MODES, OPTIMISTIC, metric_words
+
+#: Methods that are tested against all others; without them, all that are a DRM.
+REFERENCES = ("drm-rbf", "drm-poly")
+#: Families of methods that are a DRM, as manifests have them.
+_DRM = ("drm", "drm-large")
+
+
+def significance_tables(
+    source: TableSource, mode: ScalingMode, metric: str
+) -> Iterator[Table]:
+    """Give the table of ranks and the tables of paired tests."""
+    scores = scores_of(source, mode, metric)
+    means, references = scores.ranked_scores(), _references(scores)
+    result = friedman(means)
+    title = f"{source.title}: {metric_words(metric)}, {{}}, {MODES[mode].title}"
+    about: dict[str, Any] = {"experiment": source.id, "metric": metric, "mode": mode}
+    notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
+    dropped = (
+        f"{len(result.dropped_datasets)} data sets were dropped because a method is not"
+        f" complete{': ' if result.dropped_datasets else ''}"
+        f"{', '.join(result.dropped_datasets)}."
+    )
+    if result.dropped_methods:
+        dropped += (
+            " Left out, with a figure on fewer than half of the data sets:"
+            f" {', '.join(result.dropped_methods)}."
+        )
+    comparable = result.k > 1 and result.n > 1
+    distance = critical_difference(result.k, result.n) if comparable else math.nan
+    yield Table(
+        **about,
+        kind="ranks",
+        title=title.format("ranks"),
+        columns=(
+            Column("method"),
+            *right_columns("mean rank", "wins"),
+            Column("not told apart"),
+        ),
+        rows=tuple(_ranks_rows(means, distance, source.digits)),
+        notes=(*_test_notes(result, distance), *notes, dropped),
+    )
+    yield _paired_table(
+        **about,
+        kind="wilcoxon",
+        title=title.format("Wilcoxon's tests"),
+        tests=[test for name in references for test in wilcoxon_against(means, name)],
+        notes=(*notes, dropped),
+    )
+    # What an experiment adds to a table of the paper is tested apart, so that the
+    # correction of the others does not depend on it; and not against the higher of two
+    # methods on the test parts, which is not comparable with a single one.
+    added = [c.heading for c in scores.columns if not c.competes]
+    single = [c.heading for c in scores.columns if len(c.labels) == 1]
+    beyond = [
+        test
+        for name in references
+        if added and name in single
+        for test in wilcoxon_against(scores.scores(), name, added, pairwise=True)
+    ]
+    if beyond:
+        words = "Wilcoxon's tests against methods beyond the paper"
+        yield _paired_table(
+            **about,
+            kind="wilcoxon-beyond",
+            title=title.format(words),
+            tests=beyond,
+            notes=(*notes, "Each over the data sets on which both are complete."),
+        )
+
+
+def _references(scores: Scores) -> list[str]:
+    """Return the headings of the DRM columns that are tested against the others."""
+    source = scores.source
+    families = {
+        label: entry.get("family")
+        for results in (*source.lenders, *source.results)
+        for label, entry in results.methods.items()
+    }
+    named = [c.heading for c in scores.ranked if set(c.labels) & set(REFERENCES)]
+    return named or [
+        column.heading
+        for column in scores.ranked
+        if any(families.get(label) in _DRM for label in column.labels)
+    ]
+
+
+def _ranks_rows(
+    means: pd.DataFrame, distance: float, digits: int
+) -> Iterator[tuple[Cell, ...]]:
+    ranks = mean_ranks(means).sort_values(kind="stable")
+    groups = [] if math.isnan(distance) else cliques(ranks, distance)
+    # As bold shows them: what is printed the same is a tie.
+    wins = win_counts(means.round(digits)).to_dict()
+    for name, rank in ranks.items():
+        # The letters of the groups that a method is in, as compact displays have them.
+        letters = (chr(ord("a") + i) for i, group in enumerate(groups) if name in group)
+        yield (
+            Cell(str(name)),
+            Cell(f"{rank:.2f}", float(rank)),
+            count_cell(wins[name]),
+            Cell(" ".join(letters)),
+        )
+
+
+def _test_notes(result: FriedmanResult, distance: float) -> Iterator[str]:
+    k, n = result.k, result.n
+    if math.isnan(result.chi2):
+        yield (
+            f"No test: {k} methods on {n} complete data sets, or methods that are equal"
+            " on all of them, leave nothing to compare."
+        )
+        return
+    yield (
+        f"Friedman's test, {k} methods on {n} data sets: χ²({k - 1}) ="
+        f" {result.chi2:.2f}, p = {probability(result.chi2_p)}; Iman and Davenport:"
+        f" F({k - 1}, {(k - 1) * (n - 1)}) = {result.f:.2f},"
+        f" p = {probability(result.f_p)}."
+    )
+    yield (
+        f"Nemenyi's critical difference of mean ranks at {ALPHA:g} is {distance:.2f};"
+        " methods with a common letter are not told apart by it."
+    )
+
+
+def _paired_table(
+    *, tests: Sequence[PairedTest], notes: Sequence[str], **about: str
+) -> Table:
+    rows = []
+    for test in tests:
+        significant = test.p_holm < ALPHA
+        verdict = "better" if test.wins > test.losses else "worse"
+        rows.append(
+            (
+                Cell(test.reference),
+                Cell(test.other),
+                *map(count_cell, (test.wins, test.ties, test.losses)),
+                signed_cell(test.median_difference, 4),
+                Cell(f"{test.statistic:g}", test.statistic),
+                Cell(probability(test.p), test.p),
+                Cell(probability(test.p_holm), test.p_holm, bold=significant),
+                Cell(verdict if significant else NO_FIGURE),
+            )
+        )
+    return Table(
+        **about,  # type: ignore[arg-type]
+        columns=(
+            Column("method"),
+            Column("against"),
+            *right_columns("wins", "ties", "losses", "median difference"),
+            *right_columns("W", "p", "p (Holm)"),
+            Column(f"at {ALPHA:g}"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "Two-sided; a difference is the method's mean minus the other's on a data"
+            " set, an equal mean counts half for each. Holm's correction is over the"
+            " tests of one method.",
+            *notes,
+        ),
+    )

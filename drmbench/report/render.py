@@ -1,0 +1,230 @@
+"""Tables as text: for the terminal, in Markdown, CSV, LaTeX and HTML.
+
+Markdown, LaTeX and HTML are for people; CSV is tidy, has full precision and one record
+per cell.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from drmbench.report.table import Cell, Table, anchor
+
+if TYPE_CHECKING:
+    import rich.table
+
+#: A LaTeX table with more rows than this breaks over pages.
+_ROWS_OF_A_PAGE = 45
+
+#: Small Greek letters that have a command of their own name; omicron is a Latin o.
+_GREEK = "αβγδεζηθικλμνξπρστυφχψω"
+_SIGNS = "±≠−×≤≥√≈→·²³⁻¹†‡λ"  # Unicode's name of λ is not LaTeX's
+_COMMANDS = (
+    *(r"\pm", r"\neq", "-", r"\times", r"\leq", r"\geq", r"\surd", r"\approx"),
+    *(r"\rightarrow", r"\cdot", "^2", "^3", "^-", "^1", r"\dagger", r"\ddagger"),
+    r"\lambda",
+)
+_MATHS = {
+    **{x: rf"\{unicodedata.name(x).split()[-1].lower()}" for x in _GREEK},
+    **dict(zip(_SIGNS, _COMMANDS, strict=True)),
+}
+_LATEX = {
+    **{character: rf"\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "[": "{[}",  # at the start of a line it would be an option of the last \\
+    "]": "{]}",
+    "–": "--",
+    "…": r"\ldots{}",
+    **{sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHS.items()},
+}
+
+
+def to_text(table: Table) -> str:
+    """Return headings and cells as plain aligned columns, without a last newline.
+
+    Examples
+    --------
+    >>> columns = (Column("name"), Column("n", "right"))
+    >>> rows = ((Cell("iris"), Cell("150")), (Cell("pix"), Cell("9")))
+    >>> table = Table(experiment="", kind="", title="", columns=columns, rows=rows)
+    >>> print(to_text(table))
+    name    n
+    iris  150
+    pix     9
+    """
+    lines = [[column.text for column in table.columns], *map(_texts, table.rows)]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    sides = ["<" if column.align == "left" else ">" for column in table.columns]
+    return "\n".join(
+        "  ".join(
+            f"{text:{side}{width}}"
+            for text, side, width in zip(line, sides, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def to_rich(table: Table) -> rich.table.Table:
+    """Return headings and cells as rich draws them on a terminal."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table as RichTable
+
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        drawn.add_column(column.text, justify=column.align)
+    for row in table.rows:
+        drawn.add_row(*map(escape, _texts(row)))
+    return drawn
+
+
+def _texts(row: Sequence[Cell]) -> list[str]:
+    return [f"{cell.text} {cell.mark}".strip() for cell in row]
+
+
+def to_markdown(table: Table) -> str:
+    """Return the table as Markdown, ending with a newline.
+
+    Examples
+    --------
+    >>> columns = (Column("set"), Column("n", "right"))
+    >>> row = (Cell("iris"), Cell("150", 150, bold=True, mark="†"))
+    >>> sizes = Table(experiment="t", kind="", title="Sizes", columns=columns,
+    ...               rows=(row,), footnotes=("† all",))
+    >>> print(to_markdown(sizes))
+    ### Sizes
+    <BLANKLINE>
+    | set | n |
+    |:---|---:|
+    | iris | **150** † |
+    <BLANKLINE>
+    † all
+    <BLANKLINE>
+    """
+    rules = [":---" if c.align == "left" else "---:" for c in table.columns]
+    lines = [
+        f"### {markdown_text(table.title)}",
+        "",
+        _markdown_line(markdown_text(column.text) for column in table.columns),
+        f"|{'|'.join(rules)}|",
+        *(_markdown_line(map(_markdown_cell, row)) for row in table.rows),
+    ]
+    below = [f"\n{markdown_text(note)}" for note in (*table.footnotes, *table.notes)]
+    return "\n".join([*lines, *below]) + "\n"
+
+
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown_text(cell.text)
+    emphasised = f"**{text}**" if cell.bold and text else text
+    return f"{emphasised} {cell.mark}".strip()
+
+
+def markdown_text(text: str) -> str:
+    """Return a text on one line, with what Markdown would take for markup escaped."""
+    return re.sub(r"([\\|*<])", r"\\\1", _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def to_csv(table: Table) -> str:
+    """Return the table's tidy data as CSV, or the cells of a table that has none.
+
+    Numbers have full precision; what is not there is an empty field.
+    """
+    headings = [column.text for column in table.columns]
+    records: Iterable[Mapping[Any, Any]] = (
+        {
+            heading: cell.text if cell.value is None else cell.value
+            for heading, cell in zip(headings, row, strict=True)
+        }
+        for row in table.rows
+    )
+    if table.frame is not None and len(table.frame):
+        headings = list(table.frame.columns)
+        records = table.frame.to_dict("records")
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, headings, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: _field(v) for k, v in record.items()} for record in records)
+    return stream.getvalue()
+
+
+def _field(value: object) -> object:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return int(value) if isinstance(value, bool) else value
+
+
+def to_latex(table: Table) -> str:
+    r"""Return the table as LaTeX to ``\input``; needs booktabs, graphicx, longtable.
+
+    A wide table is shrunk to the line, a long one breaks over pages.
+    """
+    sides = "".join(column.align[0] for column in table.columns)
+    title = rf"\caption{{{latex_text(table.title)}}}\label{{tab:{anchor(table.id)}}}"
+    head = _latex_line(latex_text(column.text) for column in table.columns)
+    body = [_latex_line(map(_latex_cell, row)) for row in table.rows]
+    notes = [rf"\par {latex_text(note)}" for note in (*table.footnotes, *table.notes)]
+    if len(table.rows) > _ROWS_OF_A_PAGE:
+        lines = [
+            r"{\footnotesize",
+            rf"\begin{{longtable}}{{{sides}}}",
+            rf"{title}\\",
+            *(r"\toprule", head, r"\midrule", r"\endhead", *body, r"\bottomrule"),
+            r"\end{longtable}",
+            *notes,
+            r"\par}",
+        ]
+    else:
+        lines = [
+            r"\begin{table}[htbp]",
+            r"\centering\footnotesize",
+            title,
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{{sides}}}",
+            *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
+            r"\end{tabular}}",
+            *notes,
+            r"\end{table}",
+        ]
+    packages = r"% \usepackage{booktabs,graphicx,longtable}"
+    return "\n".join([packages, *lines]) + "\n"
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = latex_text(cell.text)
+    if cell.bold and text:
+        text = rf"\textbf{{{text}}}"
+    return text + (rf"\textsuperscript{{{latex_text(cell.mark)}}}" if cell.mark else "")
+
+
+def latex_text(text: str) -> str:
+    r"""Return a text as LaTeX shows it: specials escaped, signs as commands.
+
+    Examples
+    --------
+    >>> print(latex_text("50 % of a_b ± 1"))
+    50 \% of a\_b \ensuremath{\pm} 1
+    """
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
