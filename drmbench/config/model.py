@@ -251,3 +251,63 @@ class Experiment:
             metrics=self.metrics,
             seed=self.seed,
         )
+
+
+def experiment_identity(experiment: Experiment) -> dict[str, Any]:
+    """Return all that decides an experiment's numbers, and nothing that is prose.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Any experiment, from a file or from a manifest.
+
+    Returns
+    -------
+    dict
+        Nested plain values. ``datasets`` is by name, ``methods`` and
+        ``selection_overrides`` by label, ``selection_modes`` by mode. Names, titles,
+        notes, paths and time limits are not in it.
+    """
+    plans = {
+        "selection": _plain_plan(experiment.selection),
+        "selection_overrides": {
+            label: _plain_plan(plan)
+            for label, plan in experiment.selection_overrides.items()
+        },
+        "selection_modes": {
+            mode: _plain_plan(plan) for mode, plan in experiment.selection_modes.items()
+        },
+    }
+    return {
+        "kind": experiment.kind,
+        "seed": experiment.seed,
+        "substitutes": experiment.substitutes,
+        "datasets": {
+            ref.name: {
+                "source": ref.catalogue_name,
+                "target": ref.target,
+                "parameters": dict(ref.parameters),
+            }
+            for ref in experiment.datasets
+        },
+        "methods": {
+            ref.label: {
+                "name": ref.name,
+                "grid": {name: list(values) for name, values in ref.grid.items()},
+                "params": dict(ref.params),
+            }
+            for ref in experiment.methods
+        },
+        "split": dataclasses.asdict(experiment.split),
+        **plans,
+        "tie": experiment.tie,
+        "scaling": list(experiment.scaling),
+        "metrics": list(experiment.metrics),
+        "measure": dataclasses.asdict(experiment.measure),
+    }
+
+
+def _plain_plan(plan: SelectionPlan) -> dict[str, Any]:
+    fields = dataclasses.asdict(plan)
+    del fields["note"]
+    return fields
