@@ -12,7 +12,7 @@ from drmbench.cli.output import examples
 from drmbench.errors import CheckFailedError, InputError
 
 if TYPE_CHECKING:
-    from drmbench.report.check import Comparison
+    from drmbench.report.check import CheckedExperiment
 
 EPILOGUE = examples(
     "drmbench check",
@@ -85,7 +85,7 @@ def _say_nothing_is_fresh(reference: Path, names: list[str]) -> None:
 
 def _check_reference(reference: Path, names: list[str]) -> None:
     from drmbench.report.check import shortened
-    from drmbench.report.check_reference import check_folder
+    from drmbench.report.reference import check_folder
 
     found = check_folder(reference, names)
     for one in found:
@@ -115,12 +115,12 @@ def _compare(
         raise CheckFailedError(f"the results moved:\n{failure_text(found)}")
 
 
-def _print_context(found: Sequence[Comparison]) -> None:
+def _print_context(found: Sequence[CheckedExperiment]) -> None:
     for line in dict.fromkeys(line for one in found for line in one.context):
         typer.echo(f"differs from the reference: {line}")
 
 
-def _print_summaries(found: Sequence[Comparison]) -> None:
+def _print_summaries(found: Sequence[CheckedExperiment]) -> None:
     from drmbench.report.check import shortened
 
     for one in found:
@@ -131,7 +131,7 @@ def _print_summaries(found: Sequence[Comparison]) -> None:
 
 def _update(reference: Path, results: Path, names: list[str]) -> None:
     from drmbench.report.check import compare, failure_text
-    from drmbench.report.check_update import update_reference
+    from drmbench.report.reference import update_reference
     from drmbench.run.results import experiments_in, load_results
 
     fresh = load_results(results, names)

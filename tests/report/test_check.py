@@ -226,7 +226,10 @@ def test_another_objective_is_a_move(solvers: tuple[Path, Path], trace: str) -> 
         (lambda m: m["experiment"].update(seed=1), "seed 0 -> 1"),
         (lambda m: m["experiment"].update(selection="10-fold"), "-> '10-fold'"),
         (lambda m: m["datasets"][0].update(fingerprint="1"), "data set iris: fingerpr"),
-        (lambda m: m["methods"][1].update(grid={"C": [1]}), "method svm-rbf: grid {}"),
+        (
+            lambda m: m["methods"][1].update(grid={"C": [1]}),
+            "svm-rbf: grid.C None -> [1",
+        ),
         (lambda m: m.update(schema=2), "schema 1 -> 2"),
     ],
 )
