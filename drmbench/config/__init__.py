@@ -1,12 +1,5 @@
 """The experiment files: what they may hold, loading them, and all errors at once."""
 
-from drmbench.config.durations import parse_duration
-from drmbench.config.json_schema import json_schema
-from drmbench.config.load import (
-    load_experiments,
-    parse_experiment,
-    parse_without_data,
-)
 from drmbench.config.model import (
     DatasetRef,
     Experiment,
@@ -14,7 +7,11 @@ from drmbench.config.model import (
     Measurement,
     MethodRef,
     SplitSpec,
+    experiment_identity,
+    json_schema,
+    parse_duration,
 )
+from drmbench.config.resolve import load_experiments, parse_experiment
 
 __all__ = [
     "DatasetRef",
@@ -23,9 +20,9 @@ __all__ = [
     "Measurement",
     "MethodRef",
     "SplitSpec",
+    "experiment_identity",
     "json_schema",
     "load_experiments",
     "parse_duration",
     "parse_experiment",
-    "parse_without_data",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import subprocess
 import sys
@@ -23,12 +22,10 @@ from drmbench.config import (
     load_experiments,
     parse_duration,
     parse_experiment,
-    parse_without_data,
 )
-from drmbench.config.lines import read_tree
-from drmbench.config.names import QUICK_METHODS, SOLVERS
-from drmbench.config.problems import Problems
-from drmbench.config.tree import plain
+from drmbench.config.messages import Problems
+from drmbench.config.model import QUICK_METHODS, SOLVERS
+from drmbench.config.yaml_lines import read_yaml
 from drmbench.data.registry import load_catalogue
 from drmbench.errors import InputError
 from drmbench.methods.registry import list_methods
@@ -55,20 +52,31 @@ def problems_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_without_data_all_else_is_the_same(path: Path) -> None:
+def test_with_data_sets_given_all_else_is_the_same(path: Path) -> None:
     (whole,) = load_experiments([path])
-    bare = parse_without_data(path.read_text("utf-8"), source=path)
-    assert bare.datasets == ()
-    # Without data sets it is not known how the paper splits them.
-    assert bare == dataclasses.replace(whole, datasets=(), split=bare.split)
+    text = path.read_text("utf-8")
+    again = parse_experiment(text, source=path, datasets=whole.datasets)
+    # Without a look at the data sets it is not known how the paper splits them.
+    assert again == whole.model_copy(update={"split": again.split})
 
 
-def test_without_data_no_file_is_opened_and_the_rest_is_still_checked() -> None:
+def test_with_data_sets_given_no_file_is_opened_and_the_rest_is_checked() -> None:
     text = "{name: mine, datasets: [{path: gone.csv}, left-long-ago], methods: [nb]}"
-    assert parse_without_data(text, source=Path("mine.yaml")).name == "mine"
+    refs = [DatasetRef(name="gone"), DatasetRef(name="left-long-ago")]
+    source = Path("mine.yaml")
+    found = parse_experiment(text, source=source, datasets=refs)
+    assert (found.name, found.datasets) == ("mine", tuple(refs))
     for wrong in ("", "[]", "name: mine", text.replace("nb", "no-such-method")):
         with pytest.raises(InputError):
-            parse_without_data(wrong, source=Path("mine.yaml"))
+            parse_experiment(wrong, source=source, datasets=refs)
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_what_is_stored_is_read_back_equal(path: Path) -> None:
+    (experiment,) = load_experiments([path])
+    text = experiment.model_dump_json()
+    assert Experiment.model_validate_json(text) == experiment
+    assert Experiment.model_validate_json(text).model_dump_json() == text
 
 
 def test_every_key_arrives() -> None:
@@ -82,23 +90,33 @@ def test_every_key_arrives() -> None:
         reproduces="table3",
         kind="classification",
         datasets=(
-            DatasetRef("iris"),
-            DatasetRef("pix"),
-            DatasetRef("jaffe"),
-            DatasetRef("yale"),
-            DatasetRef("my-pets", path=PETS, target="kind"),
+            DatasetRef(name="iris"),
+            DatasetRef(name="pix"),
+            DatasetRef(name="jaffe"),
+            DatasetRef(name="yale"),
+            DatasetRef(name="my-pets", path=PETS, target="kind"),
             DatasetRef(
-                "gaussians",
+                name="gaussians",
                 parameters={"n": 300, "p": 5, "imbalance": 4},
                 source="synthetic",
             ),
         ),
         methods=(
-            MethodRef("nb", "nb"),
-            MethodRef("svm-rbf", "svm-rbf", {"C": [0.001, 1, 100.0]}, {"sigma": 1}),
-            MethodRef("svm-rbf", "svm with another grid", {"C": [1]}, {"sigma": 1}),
+            MethodRef(name="nb", label="nb"),
+            MethodRef(
+                name="svm-rbf",
+                label="svm-rbf",
+                grid={"C": [0.001, 1, 100.0]},
+                params={"sigma": 1},
+            ),
+            MethodRef(
+                name="svm-rbf",
+                label="svm with another grid",
+                grid={"C": [1]},
+                params={"sigma": 1},
+            ),
         ),
-        split=SplitSpec("random", 0.75, 1, repeats=2),
+        split=SplitSpec(kind="random", train=0.75, test=1, repeats=2),
         selection=plan,
         selection_overrides={
             "nb": SelectionPlan(
@@ -123,9 +141,9 @@ def test_every_key_arrives() -> None:
 def test_three_keys_are_enough() -> None:
     (experiment,) = load_experiments([GOOD / "least.yaml"])
     assert experiment == Experiment(
-        "least",
-        (DatasetRef("iris"),),
-        (MethodRef("nb", "nb"),),
+        name="least",
+        datasets=(DatasetRef(name="iris"),),
+        methods=(MethodRef(name="nb", label="nb"),),
         source=GOOD / "least.yaml",
     )
 
@@ -134,9 +152,11 @@ def test_measurements_arrive() -> None:
     timing, convergence = load_experiments(
         [GOOD / "timing.yaml", GOOD / "convergence.yaml"]
     )
-    assert timing.measure == Measurement(0, (1e4,), (1000, 2000), 10, 20)
+    assert timing.measure == Measurement(
+        alpha=0, betas=(1e4,), sizes=(1000, 2000), examples=10, iterations=20
+    )
     assert convergence.measure == Measurement(betas=(1, 1e4), tol=1e-6)
-    assert timing.split == SplitSpec("given")
+    assert timing.split == SplitSpec(kind="given")
     assert timing.scaling == convergence.scaling == ("maxabs",)
     assert (timing.timeout, convergence.timeout) == (None, 300.0)
     assert convergence.deviations == ("One text",)
@@ -145,11 +165,11 @@ def test_measurements_arrive() -> None:
 @pytest.mark.parametrize(
     ("datasets", "expected"),
     [
-        ("[iris, gcm]", SplitSpec("random", "paper")),
-        ("[haberman, {group: keel}]", SplitSpec("folds")),
-        ("[shuttle, poker]", SplitSpec("given")),
-        ("[iris, haberman]", SplitSpec("kfold", k=5, repeats=1)),
-        ("[iris, synthetic]", SplitSpec("kfold", k=5, repeats=1)),
+        ("[iris, gcm]", SplitSpec(kind="random", train="paper")),
+        ("[haberman, {group: keel}]", SplitSpec(kind="folds")),
+        ("[shuttle, poker]", SplitSpec(kind="given")),
+        ("[iris, haberman]", SplitSpec(kind="kfold", k=5, repeats=1)),
+        ("[iris, synthetic]", SplitSpec(kind="kfold", k=5, repeats=1)),
     ],
 )
 def test_splits_are_the_papers_where_it_has_one_way(
@@ -213,7 +233,9 @@ def test_merged_mappings_are_found_in_order_and_overridden() -> None:
         "- &b {name: rf, as: b, params: {n_estimators: 9}}\n"
         "- {<<: [*a, *b], as: c}\n"
     )
-    assert parse(text).methods[2] == MethodRef("svm-rbf", "c", params={"C": 1})
+    assert parse(text).methods[2] == MethodRef(
+        name="svm-rbf", label="c", params={"C": 1}
+    )
 
 
 def test_all_problems_of_all_files_are_told_at_once(tmp_path: Path) -> None:
@@ -350,10 +372,10 @@ def test_texts_that_are_no_durations(text: str) -> None:
 def test_trees_are_what_pyyaml_reads_but_for_its_numbers(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     problems = Problems(path)
-    tree = read_tree(text, problems)
+    tree = read_yaml(text, problems)
     assert tree is not None
     assert len(problems) == 0
-    assert plain(tree) == as_yaml_1_2(yaml.safe_load(text))
+    assert tree.plain() == as_yaml_1_2(yaml.safe_load(text))
 
 
 def as_yaml_1_2(value: Any) -> Any:

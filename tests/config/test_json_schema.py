@@ -11,9 +11,8 @@ import pytest
 from support import REPOSITORY, Run
 
 from drmbench.config import json_schema, load_experiments
-from drmbench.config.lines import read_tree
-from drmbench.config.problems import Problems
-from drmbench.config.tree import plain
+from drmbench.config.messages import Problems
+from drmbench.config.yaml_lines import read_yaml
 
 GOOD = sorted((REPOSITORY / "tests" / "config" / "good").glob("*.yaml"))
 OURS = sorted((REPOSITORY / "configs").glob("*.yaml"))
@@ -79,8 +78,8 @@ def validator() -> jsonschema.Draft202012Validator:
 
 
 def data_of(path: Path) -> Any:
-    tree = read_tree(path.read_text(encoding="utf-8"), Problems(path))
-    return None if tree is None else plain(tree)
+    tree = read_yaml(path.read_text(encoding="utf-8"), Problems(path))
+    return None if tree is None else tree.plain()
 
 
 @pytest.mark.parametrize("path", [*GOOD, *OURS], ids=lambda path: path.stem)
