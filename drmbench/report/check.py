@@ -15,6 +15,7 @@ from typing import Any
 
 from pandas.api.types import is_numeric_dtype
 
+from drmbench.config.model import experiment_identity
 from drmbench.errors import InputError
 from drmbench.metrics import METRICS, mean_and_spread
 from drmbench.protocol.allowance import (
@@ -35,6 +36,13 @@ Figure = tuple[str, float, float, float]
 
 #: What of the identity holds for every cell; selections are compared by what uses them.
 _PROTOCOL = ("kind", "seed", "split", "selection", "tie", "measure")
+#: Where an early manifest has selections in words only, they are not compared.
+_NO_PLANS: dict[str, Any] = {
+    "selection": None,
+    "tie": None,
+    "selection_modes": {},
+    "selection_overrides": {},
+}
 _ENVIRONMENT = ("python", "platform", "cpu", "blas")
 _STRATIFIED = ("random", "folds", "kfold")
 _SETTING = ("n_train", "alpha", "beta", "examples")
@@ -257,7 +265,7 @@ class CellComparer:
         return bool(self.reference.methods[method].get("stochastic"))
 
     def _held_out(self, dataset: str, row: RowValues) -> HeldOut:
-        stratified = self.reference.experiment.split.get("kind") in _STRATIFIED
+        stratified = self.reference.experiment.split.kind in _STRATIFIED
         entry = self.reference.datasets[dataset]
         return HeldOut.of(entry, int(row["n_test"]), stratified=stratified)
 
@@ -310,13 +318,8 @@ def differences(was: Any, now: Any, path: str = "") -> Iterator[str]:
         for key in dict.fromkeys([*was, *now]):
             below = f"{path}.{key}" if path else str(key)
             yield from differences(was.get(key), now.get(key), below)
-    elif _plain(was) != _plain(now):
-        yield f"{path} {_plain(was)!r} -> {_plain(now)!r}"
-
-
-def _plain(value: Any) -> Any:
-    """Return a tuple as the list that a manifest makes of it."""
-    return list(value) if isinstance(value, tuple) else value
+    elif was != now:
+        yield f"{path} {was!r} -> {now!r}"
 
 
 def _another_experiment(reference: Results, fresh: Results) -> Iterator[str]:
@@ -326,7 +329,9 @@ def _another_experiment(reference: Results, fresh: Results) -> Iterator[str]:
     and methods, and methods, modes and metrics may be added to an experiment.
     """
     yield from _differences_in(("schema",), reference.manifest, fresh.manifest)
-    old, new = (_identity(results) for results in (reference, fresh))
+    old, new = (experiment_identity(r.experiment) for r in (reference, fresh))
+    if not (reference.plans_known and fresh.plans_known):
+        old, new = {**old, **_NO_PLANS}, {**new, **_NO_PLANS}
     yield from _differences_in(_PROTOCOL, old, new)
     for what in ("scaling", "metrics"):
         if not set(old[what]) & set(new[what]):
@@ -344,11 +349,6 @@ def _another_experiment(reference: Results, fresh: Results) -> Iterator[str]:
         plan = _other_plan("selection_overrides", name, old, new, "selection")
         for text in (*facts, *plan):
             yield f"method {name}: {text}"
-
-
-def _identity(results: Results) -> dict[str, Any]:
-    """Return what the manifest says of all that decides numbers."""
-    return {"tie": None, **vars(results.experiment), "selection_modes": {}}
 
 
 def _differences_in(

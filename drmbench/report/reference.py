@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from drmbench.report.check import (
     require_columns,
 )
 from drmbench.report.sections.progress import progress
+from drmbench.run.manifest import read_manifest, write_manifest
 from drmbench.run.results import (
     MANIFEST_FILE,
     ROWS_FILE,
@@ -275,17 +275,13 @@ def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -
     columns = list(dict.fromkeys([*old.columns, *new.columns]))
     order = [*old.index, *new.index.difference(old.index, sort=False)]
     rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
-    was, now = (
-        json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        for folder in (reference, fresh)
-    )
-    text = json.dumps(_merged_manifest(was, now, new), indent=2, ensure_ascii=False)
+    was, now = (read_manifest(folder / MANIFEST_FILE) for folder in (reference, fresh))
+    merged = _merged_manifest(was, now, new)
     with replacing(reference / ROWS_FILE) as temporary:
         rows.loc[order, columns].fillna("").to_csv(
             temporary, index=False, lineterminator="\n"
         )
-    with replacing(reference / MANIFEST_FILE) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_manifest(reference / MANIFEST_FILE, merged)
 
 
 def _merged_manifest(
@@ -297,52 +293,47 @@ def _merged_manifest(
     set that the new run did not have, for want of data or by a filter, what the
     reference says stays, like its rows.
     """
-    run = {key: new.get(key) for key in ("command", "environment")}
-    datasets = _merged(
-        old["datasets"],
-        new["datasets"],
-        "name",
-        lambda entry: bool(entry.get("fingerprint")) and not entry.get("missing"),
-    )
-    methods = _merged(old["methods"], new["methods"], "label", lambda entry: True)
-    has_all = len(new["datasets"]) == len(datasets) and len(new["methods"]) == len(
-        methods
-    )
-    describing = new if has_all else old
+    datasets = _merged(old["datasets"], new["datasets"], "name", _was_there)
+    methods = _merged(old["methods"], new["methods"], "label")
+    described = len(new["datasets"]), len(new["methods"])
+    describing = new if described == (len(datasets), len(methods)) else old
     was, now = old["experiment"], new["experiment"]
-    both = {
-        key: list(dict.fromkeys([*was[key], *now[key]]))
-        for key in ("scaling", "metrics")
-    }
-    overrides = {
-        **(was.get("selection_overrides") or {}),
-        **{
-            label: plan
-            for label, plan in (now.get("selection_overrides") or {}).items()
-            if label in set(rows["method"])
+    run_again = set(rows["method"])
+    experiment = {
+        **describing["experiment"],
+        "datasets": _merged(was["datasets"], now["datasets"], "name"),
+        "methods": _merged(was["methods"], now["methods"], "label"),
+        "scaling": list(dict.fromkeys([*was["scaling"], *now["scaling"]])),
+        "metrics": list(dict.fromkeys([*was["metrics"], *now["metrics"]])),
+        "selection_modes": {**now["selection_modes"], **was["selection_modes"]},
+        "selection_overrides": {
+            **was["selection_overrides"],
+            **{k: v for k, v in now["selection_overrides"].items() if k in run_again},
         },
     }
     splits = sum(int(entry["splits"]) for entry in datasets)
+    run = {key: new.get(key) for key in ("command", "environment")}
     return {
         **old,
         "config": describing.get("config"),
-        "experiment": {
-            **describing["experiment"],
-            **both,
-            "selection_overrides": overrides,
-        },
+        "experiment": experiment,
         "datasets": datasets,
         "methods": methods,
-        "expected": splits * len(methods) * len(both["scaling"]),
+        "expected": splits * len(methods) * len(experiment["scaling"]),
         "updates": [*old.get("updates", []), {**run, "cells": len(rows)}],
     }
+
+
+def _was_there(dataset: Mapping[str, Any]) -> bool:
+    """Tell whether a run had a data set, which its manifest describes in any case."""
+    return bool(dataset.get("fingerprint")) and not dataset.get("missing")
 
 
 def _merged(
     old: Sequence[Mapping[str, Any]],
     new: Sequence[Mapping[str, Any]],
     key: str,
-    replaces: Callable[[Mapping[str, Any]], bool],
+    replaces: Callable[[Mapping[str, Any]], bool] = lambda entry: True,
 ) -> list[Mapping[str, Any]]:
     """Return the old entries, some replaced by their new ones, and what is new."""
     entries = {entry[key]: entry for entry in old}

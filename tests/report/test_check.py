@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from result_edits import edit_manifest, edit_rows, shift
+from result_edits import edit_manifest, edit_rows, put_plans, shift
 from result_files import default_value, make_results
 from support import Run
 
@@ -224,7 +224,7 @@ def test_another_objective_is_a_move(solvers: tuple[Path, Path], trace: str) -> 
     ("edit", "says"),
     [
         (lambda m: m["experiment"].update(seed=1), "seed 0 -> 1"),
-        (lambda m: m["experiment"].update(selection="10-fold"), "-> '10-fold'"),
+        (lambda m: m["experiment"]["selection"].update(k=7), "selection.k 5 -> 7"),
         (lambda m: m["datasets"][0].update(fingerprint="1"), "data set iris: fingerpr"),
         (
             lambda m: m["methods"][1].update(grid={"C": [1]}),
@@ -236,6 +236,8 @@ def test_another_objective_is_a_move(solvers: tuple[Path, Path], trace: str) -> 
 def test_another_experiment_is_said_first(
     folders: tuple[Path, Path], edit: Callable[[dict[str, Any]], None], says: str
 ) -> None:
+    for folder in folders:
+        put_plans(folder / "demo", selection={"kind": "kfold", "k": 5})
     edit_rows(folders[1] / "demo", shift("accuracy", 0.4), method="nb")
     edit_manifest(folders[1] / "demo", edit)
     text = failure_text(compare_folders(*folders))
