@@ -99,8 +99,6 @@ def run_command(
     Exit codes: 0 all well; 1 some cells failed; 2 wrong input; 3 data missing;
     130 interrupted.
     """
-    import dataclasses
-
     from drmbench.config import load_experiments
     from drmbench.run.session import Options, default_jobs
 
@@ -120,9 +118,9 @@ def run_command(
     )
     experiments = load_experiments(configs)
     if substitutes:
-        experiments = [dataclasses.replace(e, substitutes=True) for e in experiments]
+        experiments = [e.model_copy(update={"substitutes": True}) for e in experiments]
     if strict:
-        experiments = [dataclasses.replace(e, substitutes=False) for e in experiments]
+        experiments = [e.model_copy(update={"substitutes": False}) for e in experiments]
     if dry_run:
         _print_plan(experiments, options)
         return

@@ -33,6 +33,9 @@ from drmbench.run.results import (
     read_results,
 )
 
+#: Where an early manifest has selections whose config is not valid any more.
+_WORDS = "selection_words"
+
 Scalings = Mapping[Any, tuple[str, ...] | None]
 
 # ------------------------------------------------------------- rows by themselves
@@ -313,8 +316,11 @@ def _merged_manifest(
     }
     splits = sum(int(entry["splits"]) for entry in datasets)
     run = {key: new.get(key) for key in ("command", "environment")}
+    # Selections that one of them has in words only are not known of the whole either.
+    words = [m[_WORDS] for m in (describing, old, new) if _WORDS in m]
     return {
         **old,
+        **({_WORDS: words[0]} if words else {}),
         "config": describing.get("config"),
         "experiment": experiment,
         "datasets": datasets,

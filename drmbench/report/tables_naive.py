@@ -1,8 +1,7 @@
 """What the same selection of parameters would have cost without its exact shortcuts.
 
 Nothing is measured here: every refit of a naive search is taken to cost what the final
-fit of the same split did. How each method selects is read from the config's text in the
-manifest.
+fit of the same split did.
 """
 
 from __future__ import annotations
@@ -10,11 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drmbench.errors import InputError
-from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
+from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import MODE_TITLES, TableSource
 from drmbench.report.table import Cell, Column, Record, ReportTable
 from drmbench.report.tables_scores import NO_FIGURE
@@ -22,7 +19,6 @@ from drmbench.report.tables_seconds import machines, three_digits
 from drmbench.run.results import Results
 
 if TYPE_CHECKING:
-    from drmbench.config.model import Experiment, MethodRef
     from drmbench.protocol.selection import SelectionPlan
 
 NO_SHORTCUT = "†"
@@ -143,35 +139,20 @@ def naive_tables(source: TableSource) -> Iterator[ReportTable]:
 
     Experiments whose stored config cannot be read any more are left out.
     """
-    rules = {found.name: _rules(found) for found in source.results}
-    unread = [name for name, experiment in rules.items() if experiment is None]
+    unread = [found.name for found in source.results if not found.plans_known]
     for mode in source.modes:
         costs = [
             cost
             for found in source.results
-            if (experiment := rules[found.name]) is not None
-            for cost in _costs(found, experiment, mode)
+            if found.plans_known
+            for cost in _costs(found, mode)
         ]
         if any(cost.search.needed and cost.counted for cost in costs):
             yield _table(source, mode, costs, unread)
 
 
-def _rules(results: Results) -> Experiment | None:
-    """Return the experiment without its data, or None if its config is not valid."""
-    # Loads every method's library, which no other table needs.
-    from drmbench.config.load import parse_without_data
-
-    text = results.manifest.get("config")
-    try:
-        return parse_without_data(str(text or ""), source=Path(f"{results.name}.yaml"))
-    except InputError:
-        return None
-
-
-def _costs(
-    results: Results, experiment: Experiment, mode: ScalingMode
-) -> Iterator[NaiveCost]:
-    searches = _searches(results, experiment, mode)
+def _costs(results: Results, mode: ScalingMode) -> Iterator[NaiveCost]:
+    searches = _searches(results, mode)
     rows = results.rows
     done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
     groups = dict(iter(done.groupby(["dataset", "method"])))
@@ -182,29 +163,20 @@ def _costs(
                 yield _cost(results.name, dataset, method, search, found)
 
 
-def _searches(
-    results: Results, experiment: Experiment, mode: ScalingMode
-) -> dict[str, Search]:
-    return {
-        ref.label: _search(experiment, ref, mode, results.methods[ref.label]["grid"])
-        for ref in experiment.methods
-        if ref.label in results.methods
-    }
-
-
-def _search(
-    experiment: Experiment,
-    ref: MethodRef,
-    mode: ScalingMode,
-    grid: Mapping[str, Sequence[Any]],
-) -> Search:
-    protocol, method = experiment.protocol(ref, mode), ref.method()
-    plan = protocol.selection_for(method)
-    # The rows of a mode differ in what is scaled, not in how many scalings are tried.
-    scalings = protocol.scalings_tried(ROWS_OF_MODE[mode][0], method)
-    shortcut = method.predict_left_out if plan.kind == "loo" else method.predict_grid
-    candidates = math.prod(len(values) for values in grid.values())
-    return Search(plan, candidates, len(scalings), shortcut is not None)
+def _searches(results: Results, mode: ScalingMode) -> dict[str, Search]:
+    """Return how each method selects in a mode, by label."""
+    searches = {}
+    for ref in results.experiment.methods:
+        facts = results.methods[ref.label]
+        plan = results.experiment.selection_for(ref, mode)
+        choice = mode == "honest" and not facts["scale_invariant"]
+        searches[ref.label] = Search(
+            plan,
+            candidates=math.prod(len(values) for values in facts["grid"].values()),
+            scalings=2 if choice else 1,
+            shortcut=facts["shortcuts"]["loo" if plan.kind == "loo" else "grid"],
+        )
+    return searches
 
 
 def _cost(

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
 
 from drmbench import __version__
-from drmbench.config.model import Experiment, MethodRef
+from drmbench.config.messages import Problems
+from drmbench.config.model import DatasetRef, Experiment, MethodRef
+from drmbench.config.resolve import parse_experiment
+from drmbench.config.yaml_lines import read_yaml
+from drmbench.errors import InputError
 from drmbench.files import replacing
+from drmbench.methods.base import Method
+from drmbench.methods.registry import get_method
 from drmbench.run.memory import machine_memory
-from drmbench.run.plan import Plan
 from drmbench.run.task import SCHEMA_VERSION
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from drmbench.run.plan import Plan
+
+#: Version of how manifests are laid out.
+MANIFEST_VERSION = 2
 _PACKAGES = (
     "numpy",
     "scipy",
@@ -35,9 +48,10 @@ def make_manifest(plan: Plan) -> dict[str, Any]:
     """Return the manifest of a plan on this machine."""
     experiment = plan.experiment
     return {
+        "manifest_version": MANIFEST_VERSION,
         "schema": SCHEMA_VERSION,
         "drmbench": __version__,
-        "experiment": _describe_experiment(experiment),
+        "experiment": stored_experiment(experiment),
         "datasets": [
             {**dataset.facts, "splits": dataset.splits} for dataset in plan.datasets
         ],
@@ -49,6 +63,28 @@ def make_manifest(plan: Plan) -> dict[str, Any]:
     }
 
 
+def stored_experiment(experiment: Experiment) -> dict[str, Any]:
+    """Return an experiment as plain values, without a path of this machine."""
+    shown = {
+        "source": _shown_path(experiment.source),
+        "datasets": tuple(
+            ref.model_copy(update={"path": _shown_path(ref.path)})
+            for ref in experiment.datasets
+        ),
+    }
+    return experiment.model_copy(update=shown).model_dump(mode="json")
+
+
+def _shown_path(path: Path | None) -> Path | None:
+    """Return a path from the working directory, or the name if it is elsewhere."""
+    if path is None:
+        return None
+    try:
+        return path.resolve().relative_to(Path.cwd())
+    except ValueError:
+        return Path(path.name)
+
+
 def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
     """Write a manifest so that no reader meets half of it."""
     with replacing(path) as temporary:
@@ -58,41 +94,8 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
 
 def command_of(experiment: Experiment) -> str:
     """Return the command that runs an experiment."""
-    source = experiment.source
-    if source is None:
-        return f"drmbench run {experiment.name}.yaml"
-    try:
-        shown = source.resolve().relative_to(Path.cwd())
-    except ValueError:
-        shown = Path(source.name)  # no path of this machine goes into results
-    return f"drmbench run {shlex.quote(shown.as_posix())}"
-
-
-def _describe_experiment(experiment: Experiment) -> dict[str, Any]:
-    overrides = {
-        label: plan.note or plan.describe()
-        for label, plan in experiment.selection_overrides.items()
-    }
-    return {
-        "name": experiment.name,
-        "title": experiment.title,
-        "reproduces": experiment.reproduces,
-        "kind": experiment.kind,
-        "seed": experiment.seed,
-        "scaling": list(experiment.scaling),
-        "metrics": list(experiment.metrics),
-        "split": dataclasses.asdict(experiment.split),
-        "selection": experiment.selection.describe(),
-        "selection_overrides": overrides,
-        "selection_modes": {
-            mode: experiment.plan_of(mode).describe() for mode in experiment.scaling
-        },
-        "uniform_modes": list(experiment.selection_modes),
-        "deviations": list(experiment.deviations),
-        "timeout": experiment.timeout,
-        "substitutes": experiment.substitutes,
-        "measure": dataclasses.asdict(experiment.measure),
-    }
+    source = _shown_path(experiment.source) or Path(f"{experiment.name}.yaml")
+    return f"drmbench run {shlex.quote(source.as_posix())}"
 
 
 def _describe_method(ref: MethodRef) -> dict[str, Any]:
@@ -106,7 +109,147 @@ def _describe_method(ref: MethodRef) -> dict[str, Any]:
         "stochastic": method.stochastic,
         "grid": {name: list(values) for name, values in method.grid.items()},
         "params": dict(method.defaults),
+        **_facts_of(method),
     }
+
+
+def _facts_of(method: Method) -> dict[str, Any]:
+    """Return what a reader must know to tell what selection costs without shortcuts."""
+    return {
+        "scale_invariant": method.scale_invariant,
+        "shortcuts": {
+            "loo": method.predict_left_out is not None,
+            "grid": method.predict_grid is not None,
+        },
+    }
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read a manifest of any version that there was, as one of today's.
+
+    Raises
+    ------
+    InputError
+        If it is not a manifest, or one of a newer drmbench.
+    """
+    try:
+        return upgrade(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, ValidationError):
+            reason = "; ".join(map(_reason, error.errors()))
+        else:
+            reason = repr(error) if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{path}: not a manifest of results: {reason}") from error
+
+
+def _reason(error: ErrorDetails) -> str:
+    place = ".".join(map(str, error["loc"]))
+    return f"{place}: {error['msg']}, not {error['input']!r}"
+
+
+def upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest of any earlier version as one of today's.
+
+    Raises
+    ------
+    InputError
+        If a newer drmbench made it.
+    """
+    version = manifest.get("manifest_version", 1)
+    if not isinstance(version, int) or not 1 <= version <= MANIFEST_VERSION:
+        raise InputError(
+            f"its version is {version!r}, and this drmbench reads versions up to"
+            f" {MANIFEST_VERSION}; a newer one made it"
+        )
+    for step in range(version, MANIFEST_VERSION):
+        manifest = _UPGRADES[step](manifest)
+    return {**manifest, "experiment": _checked(manifest["experiment"])}
+
+
+def _checked(experiment: Mapping[str, Any]) -> dict[str, Any]:
+    return Experiment.model_validate(experiment).model_dump(mode="json")
+
+
+#: What manifests of version 1 said of selection, in sentences.
+_SENTENCES = (
+    *("selection", "selection_overrides", "selection_modes", "uniform_modes"),
+)
+
+
+def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Recover the plans of selection, which were kept as sentences.
+
+    They are in the text of the config. Where that is not valid any more, the sentences
+    stay, as ``selection_words``.
+    """
+    said = {k: v for k, v in manifest["experiment"].items() if v is not None}
+    words = {key: said.pop(key) for key in _SENTENCES if key in said}
+    text = str(manifest.get("config") or "")
+    names = [entry["name"] for entry in manifest["datasets"]]
+    refs = [_named_in(text).get(name, DatasetRef(name=name)) for name in names]
+    try:
+        found = parse_experiment(text, source=Path("config"), datasets=refs)
+    except InputError:
+        found = None
+    known = {ref.label: ref for ref in found.methods} if found else {}
+    experiment = {
+        **said,
+        "kind": said["kind"],
+        "datasets": [ref.model_dump(mode="json") for ref in refs],
+        "methods": [_ref_of(entry, known) for entry in manifest["methods"]],
+    }
+    upgraded = {
+        "manifest_version": 2,
+        **manifest,
+        "experiment": experiment,
+        "methods": [{**_registered(e["name"]), **e} for e in manifest["methods"]],
+    }
+    if found is None:
+        return {**upgraded, "selection_words": words}
+    overrides = words.get("selection_overrides", {})
+    plans = found.model_dump(mode="json", include={*_SENTENCES, "tie"})
+    plans["selection_overrides"] = {
+        label: plans["selection_overrides"].get(label)
+        or {**plans["selection"], "note": sentence}
+        for label, sentence in overrides.items()
+    }
+    return {**upgraded, "experiment": {**experiment, **plans}}
+
+
+def _named_in(config: str) -> dict[str, DatasetRef]:
+    """Return the data sets of which a config says more than their name, by label."""
+    root = read_yaml(config, Problems(Path("config")))
+    try:
+        items = root.plain()["datasets"] if root else []
+        return {
+            item.get("as", item["name"]): DatasetRef(
+                name=item.get("as", item["name"]),
+                parameters=item.get("parameters", {}),
+                source=item["name"] if "as" in item else "",
+            )
+            for item in items
+            if isinstance(item, dict) and "name" in item and "path" not in item
+        }
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def _ref_of(entry: Mapping[str, Any], known: Mapping[str, MethodRef]) -> Any:
+    """Return how the config names a method, or else what the manifest says of it."""
+    if entry["label"] in known:
+        return known[entry["label"]].model_dump(mode="json")
+    return {key: entry.get(key) or {} for key in ("name", "label", "grid", "params")}
+
+
+def _registered(name: str) -> dict[str, Any]:
+    try:
+        return _facts_of(get_method(name))
+    except InputError:  # it is gone
+        return {"scale_invariant": False, "shortcuts": {"loo": False, "grid": False}}
+
+
+#: By version, what makes a manifest one of the next.
+_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
 
 
 def environment() -> dict[str, Any]:

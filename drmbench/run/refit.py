@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from drmbench import metrics as protocol_metrics
-from drmbench.config.model import DatasetRef, Experiment, MethodRef, SplitSpec
+from drmbench.config.model import MethodRef
 from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.methods.base import CANDIDATE_FAILURES, Labels
@@ -176,19 +176,18 @@ def _near(now: float, was: float) -> bool:
 
 def _tasks(results: Results, datasets: set[str]) -> dict[Key, Task]:
     """Return the cells in paper mode of some data sets, as the manifest has them."""
-    described = results.experiment
-    experiment = Experiment(
-        name=results.name,
-        datasets=tuple(DatasetRef(x) for x in results.datasets if x in datasets),
-        methods=tuple(
-            MethodRef(entry["name"], label, params=entry["params"])
-            for label, entry in results.methods.items()
-        ),
-        split=SplitSpec(**described.split),
-        scaling=("paper",),
-        metrics=tuple(_metrics(results)),
-        seed=int(described.seed),
-        substitutes=bool(described.substitutes),
+    stored = results.experiment
+    experiment = stored.model_copy(
+        update={
+            "datasets": tuple(ref for ref in stored.datasets if ref.name in datasets),
+            # What was fixed then is fixed now, whatever the registry says today.
+            "methods": tuple(
+                MethodRef(name=entry["name"], label=label, params=entry["params"])
+                for label, entry in results.methods.items()
+            ),
+            "scaling": ("paper",),
+            "metrics": tuple(_metrics(results)),
+        }
     )
     plan = make_plan(experiment, wanted=lambda name: False, known=results.datasets)
     return {(t.dataset.name, t.method.label, t.number): t for t in plan.cells}

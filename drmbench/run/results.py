@@ -8,22 +8,22 @@ models of scaled rows fitted again, where that was done (:mod:`drmbench.run.refi
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_integer_dtype
 
+from drmbench.config.model import Experiment
 from drmbench.errors import InputError, did_you_mean
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
+from drmbench.run.manifest import read_manifest
 
 ROWS_FILE = "results.csv"
 MANIFEST_FILE = "manifest.json"
@@ -48,18 +48,6 @@ _EVERY_DIGIT: dict[str, Any] = (
     else {}
 )
 
-#: What a manifest may leave out.
-_DESCRIBED: dict[str, Any] = {
-    "title": "",
-    "reproduces": "",
-    "deviations": [],
-    "timeout": None,
-    "measure": {},
-    "selection": "",
-    "selection_overrides": {},
-    "selection_modes": {},
-    "uniform_modes": [],
-}
 #: What can become of a cell.
 STATUSES = ("ok", "failed", "timeout", "skipped")
 #: What a metric's columns of refits end with: whose maxima scaled the test part.
@@ -134,10 +122,17 @@ class Results:
     rules: pd.DataFrame | None = None
 
     @cached_property
-    def experiment(self) -> SimpleNamespace:
-        """What the manifest says of the experiment: title, protocol, metrics."""
-        said = {k: v for k, v in self.manifest["experiment"].items() if v is not None}
-        return SimpleNamespace(**{**_DESCRIBED, **said})
+    def experiment(self) -> Experiment:
+        """What was run."""
+        return Experiment.model_validate(self.manifest["experiment"])
+
+    @property
+    def plans_known(self) -> bool:
+        """Whether it is known how parameters were selected, not only in words.
+
+        It is not where an early manifest has a config that is not valid any more.
+        """
+        return "selection_words" not in self.manifest
 
     @cached_property
     def datasets(self) -> dict[str, dict[str, Any]]:
@@ -152,18 +147,28 @@ class Results:
     @property
     def modes(self) -> tuple[ScalingMode, ...]:
         """The scaling modes that were run, in the config's order."""
-        return tuple(self.experiment.scaling)
+        return self.experiment.scaling
 
     def selection(self, mode: ScalingMode) -> str:
         """Say how parameters were selected in a scaling mode."""
-        by_mode = self.experiment.selection_modes
-        return str(by_mode.get(mode) or self.experiment.selection)
+        words = self.manifest.get("selection_words")
+        if words is None:
+            return self.experiment.plan_of(mode).describe()
+        by_mode = words.get("selection_modes", {})
+        return str(by_mode.get(mode) or words.get("selection", ""))
 
     def selection_overrides(self, mode: ScalingMode) -> dict[str, str]:
         """Say how they were selected for single methods in a mode, by label."""
-        if mode in (self.experiment.uniform_modes):
+        words = self.manifest.get("selection_words")
+        if words is not None:
+            uniform = mode in words.get("uniform_modes", ())
+            return {} if uniform else dict(words.get("selection_overrides", {}))
+        if mode in self.experiment.selection_modes:
             return {}
-        return dict(self.experiment.selection_overrides)
+        return {
+            label: plan.note or plan.describe()
+            for label, plan in self.experiment.selection_overrides.items()
+        }
 
     def selected_otherwise(self, mode: ScalingMode) -> dict[str, list[str]]:
         """Return the labels of the methods of each other way of selection."""
@@ -175,7 +180,7 @@ class Results:
     @property
     def metric(self) -> str:
         """The metric that tables show first."""
-        return str(self.experiment.metrics[0])
+        return self.experiment.metrics[0]
 
     def summary(
         self,
@@ -349,16 +354,9 @@ def read_results(folder: Path) -> Results:
     InputError
         If a file is missing or not what it should be.
     """
-    manifest_path = folder / MANIFEST_FILE
-    try:
-        manifest = json.loads(manifest_path.read_text(encoding="utf-8"))
-        name = str(manifest["experiment"]["name"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{manifest_path}: not a manifest of results: {error}") from (
-            error
-        )
+    manifest = read_manifest(folder / MANIFEST_FILE)
     return Results(
-        name,
+        manifest["experiment"]["name"],
         read_rows(folder / ROWS_FILE),
         manifest,
         _read_refits(folder / REFITS_FILE),

@@ -6,9 +6,9 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from drmbench.config.model import (
     DatasetRef,
@@ -19,15 +19,13 @@ from drmbench.config.model import (
 )
 from drmbench.methods.base import Method
 from drmbench.protocol.protocol import Protocol, ScalingMode
-from drmbench.protocol.selection import SelectionPlan
 from drmbench.protocol.splits import SplitPlan
 
 #: Version of what rows mean. Raise it when the same cell would give other rows.
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(BaseModel):
     """One data set, method, scaling mode and split, ready to be run anywhere.
 
     Attributes
@@ -54,6 +52,8 @@ class Task:
         For timing and convergence.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     key: str
     kind: Kind
     dataset: DatasetRef
@@ -72,30 +72,12 @@ class Task:
 
     def to_json(self) -> str:
         """Return the task as one line of JSON."""
-        return json.dumps(dataclasses.asdict(self), default=str)
+        return self.model_dump_json()
 
     @classmethod
     def from_json(cls, line: str) -> Task:
         """Build the task again from its line."""
-        fields = json.loads(line)
-        dataset, measure = fields["dataset"], fields["measure"]
-        path = dataset.pop("path")
-        protocol = fields["protocol"]
-        protocol["selection"] = SelectionPlan(**protocol["selection"])
-        protocol["metrics"] = tuple(protocol["metrics"])
-        measure = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in measure.items()
-        }
-        return cls(
-            **{
-                **fields,
-                "dataset": DatasetRef(path=Path(path) if path else None, **dataset),
-                "method": MethodRef(**fields["method"]),
-                "protocol": Protocol(**protocol),
-                "split": SplitPlan(**fields["split"]),
-                "measure": Measurement(**measure),
-            }
-        )
+        return cls.model_validate_json(line)
 
 
 def make_task(
@@ -120,7 +102,7 @@ def make_task(
         number=number,
         measure=experiment.measure,
     )
-    return dataclasses.replace(task, key=_key(task))
+    return task.model_copy(update={"key": _key(task)})
 
 
 def _key(task: Task) -> str:
@@ -143,7 +125,7 @@ def _key(task: Task) -> str:
     if task.kind == "classification":
         identity["selection"] = selection
     else:
-        identity["measure"] = dataclasses.asdict(task.measure)
+        identity["measure"] = task.measure.model_dump()
     text = json.dumps(identity, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 

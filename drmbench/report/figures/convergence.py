@@ -247,10 +247,8 @@ def _handles_of(panels: list[tuple[Axes, Axes]], rows: pd.DataFrame) -> list[Lin
 def _beta_caption(results: Results, rows: pd.DataFrame, datasets: list[str]) -> str:
     measure = results.experiment.measure
     stopping = [
-        f"tolerance {measure['tol']:g}" if measure.get("tol") else "",
-        f"at most {measure['iterations']:,} iterations"
-        if measure.get("iterations")
-        else "",
+        f"tolerance {measure.tol:g}",
+        f"at most {measure.iterations:,} iterations",
     ]
     return caption(
         "Iterations until the tolerance was met (above) and time of one test example"

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drmbench.config.model import Measurement, SplitSpec
 from drmbench.protocol.protocol import OPTIMISTIC, ScalingMode
 from drmbench.run.results import Results
 
@@ -43,26 +44,25 @@ def target_words(reproduces: str) -> str:
     return reproduces or "beyond the paper"
 
 
-def split_words(split: Mapping[str, Any]) -> str:
+def split_words(split: SplitSpec) -> str:
     """Say which rows train and which test.
 
     Examples
     --------
-    >>> split_words({"kind": "random", "train": 0.8, "repeats": 5})
+    >>> split_words(SplitSpec(train=0.8))
     'stratified random, 5 times, 80% train, the others test'
-    >>> split_words({"kind": "folds"})
+    >>> split_words(SplitSpec(kind="folds"))
     "the data set's own folds, each the test part once"
     """
-    kind, repeats = split.get("kind", "random"), int(split.get("repeats") or 1)
-    again = f", {repeats} times" if repeats > 1 else ""
-    if kind == "given":
+    again = f", {split.repeats} times" if split.repeats > 1 else ""
+    if split.kind == "given":
         return "the data set's own training and test part"
-    if kind == "folds":
+    if split.kind == "folds":
         return "the data set's own folds, each the test part once"
-    if kind == "kfold":
-        return f"stratified {split.get('k', 5)}-fold{again}"
-    rest = f"{split['test']:,} test" if split.get("test") else "the others test"
-    return f"stratified random{again}, {_train_words(split.get('train'))}, {rest}"
+    if split.kind == "kfold":
+        return f"stratified {split.k}-fold{again}"
+    rest = f"{split.test:,} test" if split.test else "the others test"
+    return f"stratified random{again}, {_train_words(split.train)}, {rest}"
 
 
 def _train_words(train: object) -> str:
@@ -94,29 +94,26 @@ def metrics_words(results: Results) -> str:
     return ", ".join(results.experiment.metrics)
 
 
-def measure_words(measure: Mapping[str, Any]) -> str:
+def measure_words(measure: Measurement) -> str:
     """Say at which parameters solvers were measured.
 
     Examples
     --------
-    >>> measure_words({"alpha": 0.001, "betas": [1, 1e4], "iterations": 50})
-    'none: α = 0.001, β = 1, 10000, 50 iterations'
+    >>> measure_words(Measurement(betas=(1, 1e4), examples=9))
+    'none: α = 0.001, β = 1, 10000, tolerance = 1e-05, 50 iterations, 9 test examples'
     """
     said = [
-        f"{name} = {values_words(value if isinstance(value, list) else [value])}"
-        for name, value in (
-            ("α", measure.get("alpha")),
-            ("β", measure.get("betas")),
-            ("training sizes", measure.get("sizes")),
-            ("tolerance", measure.get("tol")),
+        f"{name} = {values_words(values)}"
+        for name, values in (
+            ("α", [measure.alpha]),
+            ("β", measure.betas),
+            ("training sizes", measure.sizes),
+            ("tolerance", [measure.tol]),
         )
-        if value
+        if any(values)
     ]
-    said += [
-        f"{measure[noun]:,} {words}"
-        for noun, words in (("iterations", "iterations"), ("examples", "test examples"))
-        if measure.get(noun)
-    ]
+    said.append(f"{measure.iterations:,} iterations")
+    said.append(f"{measure.examples:,} test examples")
     return f"none: {', '.join(said)}"
 
 
