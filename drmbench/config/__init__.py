@@ -9,9 +9,9 @@ from drmbench.config.model import (
     SplitSpec,
     experiment_identity,
     json_schema,
-    parse_duration,
 )
 from drmbench.config.resolve import load_experiments, parse_experiment
+from drmbench.config.values import parse_duration
 
 __all__ = [
     "DatasetRef",

@@ -7,9 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, get_args, get_origin
 
 from drmbench.config.model import ITEMS, ExperimentFile, Section
 from drmbench.errors import InputError, did_you_mean
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from drmbench.config.yaml_lines import Node
+    from drmbench.config.yaml_lines import YamlNode
 
 Loc = tuple[int | str, ...]
 
@@ -33,7 +31,7 @@ _MAPPINGS = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class FileProblem:
     """One thing that is wrong.
 
     Attributes
@@ -66,16 +64,16 @@ class Problems:
 
     def __init__(self, source: Path) -> None:
         self.source = source
-        self._found: list[Problem] = []
+        self._found: list[FileProblem] = []
 
     def add(self, line: int | None, message: str) -> None:
         """Note a problem."""
-        self._found.append(Problem(self.source, line, message))
+        self._found.append(FileProblem(self.source, line, message))
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def in_order(self) -> list[Problem]:
+    def in_order(self) -> list[FileProblem]:
         """Return the problems by line, each once: an alias repeats what it stands for.
 
         Examples
@@ -89,7 +87,7 @@ class Problems:
         return sorted(dict.fromkeys(self._found), key=lambda found: found.line or 0)
 
 
-def raise_all(problems: Iterable[Problem]) -> None:
+def raise_all(problems: Iterable[FileProblem]) -> None:
     """Raise one `InputError` that lists all problems, if there are any."""
     lines = [str(problem) for problem in problems]
     if len(lines) > 1:
@@ -104,7 +102,7 @@ class Place:
 
     Attributes
     ----------
-    node : Node
+    node : YamlNode
         The value; the mapping, where a key is missing.
     where : str
         What messages call it: ``item 2 of datasets: path``.
@@ -114,16 +112,17 @@ class Place:
         What leads to it, without the tags that the model puts in.
     """
 
-    node: Node
+    node: YamlNode
     where: str
-    section: type[BaseModel]
+    section: type[Section]
     path: Loc
 
 
-def place_of(loc: Loc, root: Node) -> Place:
+def place_of(loc: Loc, root: YamlNode) -> Place:
     """Find the value that an error is about."""
-    node, where, path = root, "", ()
-    section: type[BaseModel] = ExperimentFile
+    node, where = root, ""
+    path: Loc = ()
+    section: type[Section] = ExperimentFile
     for part in loc:
         there = node.value
         if isinstance(part, int):
@@ -139,7 +138,7 @@ def place_of(loc: Loc, root: Node) -> Place:
     return Place(node, where, section, path)
 
 
-def real_errors(error: ValidationError, root: Node) -> list[ErrorDetails]:
+def real_errors(error: ValidationError, root: YamlNode) -> list[ErrorDetails]:
     """Return the errors, but not that a list is empty whose items are all invalid."""
     return [
         one
@@ -148,7 +147,7 @@ def real_errors(error: ValidationError, root: Node) -> list[ErrorDetails]:
     ]
 
 
-def _section_under(section: type[BaseModel], key: str) -> type[BaseModel]:
+def _section_under(section: type[Section], key: str) -> type[Section]:
     """Return the model of the mappings under a key, or the one around them."""
     field = section.model_fields.get(key)
     kinds = (field.annotation, *get_args(field.annotation)) if field else ()
@@ -175,7 +174,7 @@ def _item(where: str, number: int) -> str:
 Sentence = Callable[[Place, "ErrorDetails"], Iterator[tuple[int, str]]]
 
 
-def explain(error: ErrorDetails, root: Node) -> Iterator[tuple[int, str]]:
+def explain(error: ErrorDetails, root: YamlNode) -> Iterator[tuple[int, str]]:
     """Give the lines and sentences that an error of the model stands for."""
     place = place_of(error["loc"], root)
     yield from _SENTENCES.get(error["type"], _must_be)(place, error)
@@ -200,7 +199,7 @@ def _must_be_number(place: Place, error: ErrorDetails) -> Iterator[tuple[int, st
     return _refused(place, error["msg"], number_hint(place.node))
 
 
-def number_hint(node: Node) -> str:
+def number_hint(node: YamlNode) -> str:
     """Say that a text would be a number without its quotes, if it would."""
     try:
         number = isinstance(node.value, str) and math.isfinite(float(node.value))
@@ -231,8 +230,7 @@ def _one_of(
 
 
 def _mapping(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    keys = place.section.keys() if issubclass(place.section, Section) else []
-    return _refused(place, f"a mapping with the keys {', '.join(keys)}")
+    return _refused(place, f"a mapping with the keys {', '.join(place.section.keys())}")
 
 
 def _free_mapping(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
@@ -263,7 +261,7 @@ def _missing(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
 def _unknown(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
     key = str(error["loc"][-1])
     around = place.where.removesuffix(key).rstrip(".: ")
-    keys = place.section.keys() if issubclass(place.section, Section) else []
+    keys = place.section.keys()
     homes = sorted(set(_homes(key, ExperimentFile, "")))
     hint = f" It belongs {' or '.join(homes)}." if homes else did_you_mean(key, keys)
     yield (
@@ -278,9 +276,9 @@ def _homes(key: str, section: type[Section], where: str) -> Iterator[str]:
     for name, field in section.model_fields.items():
         if name == key:
             yield f"in {where}" if where else "at the top level"
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, Section):
-            yield from _homes(key, kind, _join(where, name))
+        inner = _section_under(section, name)
+        if inner is not section and get_origin(field.annotation) is not dict:
+            yield from _homes(key, inner, _join(where, name))
 
 
 def _other_kind(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
@@ -294,7 +292,7 @@ def _twice(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
 
 
 def _no_telling_key(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    keys = error["ctx"]["keys"]
+    keys = error["ctx"]["keys"].split(" or ")
     if not isinstance(place.node.value, dict):
         named = {"datasets": "a data set (see `drmbench data list`)"}
         what = named.get(str(place.path[0]), "a method (see `drmbench methods`)")

@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from drmbench.config.messages import (
+    FileProblem,
     Loc,
-    Problem,
     Problems,
     explain,
     number_hint,
@@ -27,8 +27,6 @@ from drmbench.config.messages import (
     real_errors,
 )
 from drmbench.config.model import (
-    SCALAR_METRICS,
-    SOLVERS,
     AnyMethod,
     DatasetItem,
     DatasetRef,
@@ -39,12 +37,11 @@ from drmbench.config.model import (
     MethodItem,
     MethodRef,
     NamedItem,
-    Only,
     PlanSection,
     SplitSpec,
-    whole_as_int,
 )
-from drmbench.config.yaml_lines import Node, read_yaml
+from drmbench.config.values import SCALAR_METRICS, SOLVERS, Number, Only
+from drmbench.config.yaml_lines import YamlNode, read_yaml
 from drmbench.data.entries import DatasetEntry, PaperUse
 from drmbench.data.registry import load_catalogue
 from drmbench.errors import InputError, did_you_mean
@@ -87,7 +84,7 @@ def load_experiments(paths: Sequence[Path]) -> list[Experiment]:
         ``file:line: message`` per line.
     """
     experiments: list[Experiment] = []
-    found: list[Problem] = []
+    found: list[FileProblem] = []
     names: dict[str, str] = {}
     for path in paths:
         problems = Problems(path)
@@ -201,7 +198,7 @@ class _Draft:
     ----------
     file : ExperimentFile
         Its valid part.
-    root : Node
+    root : YamlNode
         The tree of that part; items have the same places in both.
     lost : set of tuple
         Paths of what was not valid.
@@ -217,7 +214,7 @@ class _Draft:
         self.source, self.problems, self._datasets = source, problems, datasets
         self.lost: set[Loc] = set()
         root = read_yaml(text, problems)
-        self.root = root or Node({}, 1)
+        self.root = root or YamlNode({}, 1)
         model: type[ExperimentFile] = ExperimentFile if root else _ValidPart
         if root and datasets is not None and isinstance(root.value, dict):
             root.value.pop("datasets", None)
@@ -252,7 +249,7 @@ class _Draft:
     def _remove(self, path: Loc) -> None:
         self.lost.add(path)
         if not path:
-            self.root = Node({}, self.root.line)
+            self.root = YamlNode({}, self.root.line)
             return
         container = self.root.at(*path[:-1])
         container.value.pop(path[-1])
@@ -335,7 +332,7 @@ class _Chooser:
         self._named: dict[str, int] = {}
         self._groups: dict[str, int] = {}
 
-    def add_group(self, item: GroupItem, node: Node) -> None:
+    def add_group(self, item: GroupItem, node: YamlNode) -> None:
         what = f"the group {item.group!r}"
         if self._repeated(what, item.group, node.line, self._groups):
             return
@@ -356,7 +353,7 @@ class _Chooser:
             ref = DatasetRef(name=name)
             self.chosen.setdefault(name, _from_catalogue(entry, ref, node.line))
 
-    def add_named(self, item: NamedItem, node: Node) -> None:
+    def add_named(self, item: NamedItem, node: YamlNode) -> None:
         entry = load_catalogue().entry(item.name)
         label = item.as_ or item.name
         if label != item.name and self._taken(label, node.line_of("as")):
@@ -368,7 +365,7 @@ class _Chooser:
         )
         self._choose(_from_catalogue(entry, ref, node.line))
 
-    def add_file(self, item: FileItem, node: Node) -> None:
+    def add_file(self, item: FileItem, node: YamlNode) -> None:
         from drmbench.data.user import load_user_file
 
         written = os.path.expanduser(item.path)  # noqa: PTH111  # never raises
@@ -386,7 +383,7 @@ class _Chooser:
             ref = DatasetRef(name=data.name, path=path, target=item.target)
             self._choose(_ChosenSet(ref, node.line, data.n_samples, data.n_classes))
 
-    def _parameters(self, entry: DatasetEntry, node: Node) -> dict[str, Any]:
+    def _parameters(self, entry: DatasetEntry, node: YamlNode) -> dict[str, Any]:
         """Return the valid parameters of generated data, without generating it."""
         from drmbench.data.synthetic import iter_synthetic
 
@@ -403,17 +400,14 @@ class _Chooser:
                     f" {', '.join(entry.parameters)}",
                 )
             else:
-                whole = isinstance(entry.parameters[name], int)
-                shape: Any = int if whole else int | float
+                number = Number(whole=isinstance(entry.parameters[name], int))
+                checker = TypeAdapter[Any](Annotated[Any, number])
                 try:
-                    found[name] = TypeAdapter(shape).validate_python(
-                        whole_as_int(given.value), strict=True
-                    )
+                    found[name] = checker.validate_python(given.value)
                 except ValidationError:
-                    kind = "a whole number" if whole else "a number"
                     self._problems.add(
                         given.line,
-                        f"{name} must be {kind}, not {given.shown()}"
+                        f"{name} must be {number.describe()}, not {given.shown()}"
                         f"{number_hint(given)}",
                     )
         try:
@@ -488,7 +482,9 @@ def _choose_methods(draft: _Draft) -> list[MethodRef]:
     return list(chosen.values())
 
 
-def _check_solver(ref: MethodRef, node: Node, kind: str, problems: Problems) -> None:
+def _check_solver(
+    ref: MethodRef, node: YamlNode, kind: str, problems: Problems
+) -> None:
     if ref.name not in SOLVERS:
         problems.add(
             node.line,
@@ -502,7 +498,7 @@ def _check_solver(ref: MethodRef, node: Node, kind: str, problems: Problems) -> 
             )
 
 
-def _check_changes(ref: MethodRef, node: Node, problems: Problems) -> None:
+def _check_changes(ref: MethodRef, node: YamlNode, problems: Problems) -> None:
     """Check every parameter by itself, at its line, then all of them together."""
     from drmbench.methods.registry import get_method
 

@@ -39,7 +39,7 @@ _BASES = {"0o": 8, "0x": 16}
 
 
 @dataclass
-class Node:
+class YamlNode:
     """A value of a file.
 
     Attributes
@@ -56,13 +56,13 @@ class Node:
     line: int
     key_line: int = 0
 
-    def at(self, *path: str | int) -> Node:
+    def at(self, *path: str | int) -> YamlNode:
         """Return what a path leads to, or an empty node at the last line on the way."""
         node = self
         for part in path:
             there = node.value
             if isinstance(part, str) and part not in (there or ()):
-                return Node(None, node.line)
+                return YamlNode(None, node.line)
             node = there[part]
         return node
 
@@ -75,7 +75,7 @@ class Node:
 
         Examples
         --------
-        >>> Node({"k": Node([Node(5, 1), Node("a", 2)], 1)}, 1).plain()
+        >>> YamlNode({"k": YamlNode([YamlNode(5, 1), YamlNode("a", 2)], 1)}, 1).plain()
         {'k': [5, 'a']}
         """
         if isinstance(self.value, list):
@@ -89,8 +89,8 @@ class Node:
 
         Examples
         --------
-        >>> Node("ten", 1).shown(), Node(None, 1).shown(), Node([], 1).shown()
-        ("'ten'", 'nothing', 'a list')
+        >>> YamlNode("ten", 1).shown(), YamlNode(None, 1).shown()
+        ("'ten'", 'nothing')
         """
         match self.value:
             case None:
@@ -136,7 +136,7 @@ for _name, (_pattern, _first) in _PLAIN.items():
     )
 
 
-def read_yaml(text: str, problems: Problems) -> Node | None:
+def read_yaml(text: str, problems: Problems) -> YamlNode | None:
     """Read YAML text; what is wrong with it is added to `problems`.
 
     Parameters
@@ -148,7 +148,7 @@ def read_yaml(text: str, problems: Problems) -> Node | None:
 
     Returns
     -------
-    Node or None
+    YamlNode or None
         The tree, without what could not be read; None if there is nothing. No node is
         in it twice: an alias is a copy of what it stands for.
     """
@@ -215,14 +215,14 @@ def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
             yield value
 
 
-def _convert(node: yaml.Node, problems: Problems) -> Node:
+def _convert(node: yaml.Node, problems: Problems) -> YamlNode:
     line = _line(node)
     if isinstance(node, yaml.ScalarNode):
-        return Node(_scalar_value(node), line)
+        return YamlNode(_scalar_value(node), line)
     if isinstance(node, yaml.SequenceNode):
-        return Node([_convert(item, problems) for item in node.value], line)
-    own: dict[str, Node] = {}
-    merged: dict[str, Node] = {}
+        return YamlNode([_convert(item, problems) for item in node.value], line)
+    own: dict[str, YamlNode] = {}
+    merged: dict[str, YamlNode] = {}
     for key_node, value_node in node.value:
         value = _convert(value_node, problems)
         value.key_line = _line(key_node)
@@ -240,13 +240,13 @@ def _convert(node: yaml.Node, problems: Problems) -> Node:
             )
         else:
             own[key] = value
-    return Node({**merged, **own}, line)
+    return YamlNode({**merged, **own}, line)
 
 
-def _merge(value: Node, problems: Problems) -> dict[str, Node]:
+def _merge(value: YamlNode, problems: Problems) -> dict[str, YamlNode]:
     """Return what ``<<`` brings in: of several mappings the first wins."""
     sources = value.value if isinstance(value.value, list) else [value]
-    found: dict[str, Node] = {}
+    found: dict[str, YamlNode] = {}
     for source in sources:
         if not isinstance(source.value, dict):
             problems.add(value.key_line, "<< merges a mapping or a list of mappings")

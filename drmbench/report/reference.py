@@ -33,9 +33,6 @@ from drmbench.run.results import (
     read_results,
 )
 
-#: Where an early manifest has selections whose config is not valid any more.
-_WORDS = "selection_words"
-
 Scalings = Mapping[Any, tuple[str, ...] | None]
 
 # ------------------------------------------------------------- rows by themselves
@@ -309,24 +306,33 @@ def _merged_manifest(
         "scaling": list(dict.fromkeys([*was["scaling"], *now["scaling"]])),
         "metrics": list(dict.fromkeys([*was["metrics"], *now["metrics"]])),
         "selection_modes": {**now["selection_modes"], **was["selection_modes"]},
-        "selection_overrides": {
-            **was["selection_overrides"],
-            **{k: v for k, v in now["selection_overrides"].items() if k in run_again},
-        },
+        "selection_overrides": _merged_overrides(was, now, run_again),
     }
     splits = sum(int(entry["splits"]) for entry in datasets)
     run = {key: new.get(key) for key in ("command", "environment")}
-    # Selections that one of them has in words only are not known of the whole either.
-    words = [m[_WORDS] for m in (describing, old, new) if _WORDS in m]
+    words = [m["selection_words"] for m in (old, new) if "selection_words" in m]
+    if words:  # how parameters were selected is not known of the whole either
+        overrides = _merged_overrides(words[0], words[-1], run_again)
+        old = {**old, "selection_words": {**words[0], "selection_overrides": overrides}}
     return {
         **old,
-        **({_WORDS: words[0]} if words else {}),
         "config": describing.get("config"),
         "experiment": experiment,
         "datasets": datasets,
         "methods": methods,
         "expected": splits * len(methods) * len(experiment["scaling"]),
         "updates": [*old.get("updates", []), {**run, "cells": len(rows)}],
+    }
+
+
+def _merged_overrides(
+    was: Mapping[str, Any], now: Mapping[str, Any], run_again: Container[str]
+) -> dict[str, Any]:
+    """Return the selections of single methods, those of now where they were run."""
+    newer = now.get("selection_overrides", {})
+    return {
+        **was.get("selection_overrides", {}),
+        **{label: plan for label, plan in newer.items() if label in run_again},
     }
 
 

@@ -206,13 +206,10 @@ def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
     }
     if found is None:
         return {**upgraded, "selection_words": words}
-    overrides = words.get("selection_overrides", {})
     plans = found.model_dump(mode="json", include={*_SENTENCES, "tie"})
-    plans["selection_overrides"] = {
-        label: plans["selection_overrides"].get(label)
-        or {**plans["selection"], "note": sentence}
-        for label, sentence in overrides.items()
-    }
+    for label, sentence in words.get("selection_overrides", {}).items():
+        own = {**plans["selection"], "note": sentence}
+        plans["selection_overrides"].setdefault(label, own)
     return {**upgraded, "experiment": {**experiment, **plans}}
 
 
@@ -221,15 +218,17 @@ def _named_in(config: str) -> dict[str, DatasetRef]:
     root = read_yaml(config, Problems(Path("config")))
     try:
         items = root.plain()["datasets"] if root else []
-        return {
-            item.get("as", item["name"]): DatasetRef(
-                name=item.get("as", item["name"]),
-                parameters=item.get("parameters", {}),
+        named = (item for item in items if "name" in item and "path" not in item)
+        refs = [
+            DatasetRef(
+                name=item.get("as") or item["name"],
+                parameters=item.get("parameters") or {},
                 source=item["name"] if "as" in item else "",
             )
-            for item in items
-            if isinstance(item, dict) and "name" in item and "path" not in item
-        }
+            for item in named
+            if isinstance(item, dict)
+        ]
+        return {ref.name: ref for ref in refs}
     except (KeyError, TypeError, ValueError):
         return {}
 

@@ -24,7 +24,7 @@ from drmbench.config import (
     parse_experiment,
 )
 from drmbench.config.messages import Problems
-from drmbench.config.model import QUICK_METHODS, SOLVERS
+from drmbench.config.values import QUICK_METHODS, SOLVERS
 from drmbench.config.yaml_lines import read_yaml
 from drmbench.data.registry import load_catalogue
 from drmbench.errors import InputError

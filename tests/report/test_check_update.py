@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from result_edits import edit_rows, put_plans, shift
+from result_edits import edit_manifest, edit_rows, put_plans, shift
 from result_files import make_results
 from support import Run
 
@@ -153,6 +153,20 @@ def test_a_method_added_with_a_selection_of_its_own(
     assert after.summary("iris", "nb").complete
     assert dict(after.experiment.selection_overrides) == {"rf": SelectionPlan("kfold")}
     assert after.manifest["config"] == "name: newer\n"
+
+
+def test_selections_known_in_words_only_stay_words(folders: tuple[Path, Path]) -> None:
+    """So it is in early manifests whose config is not valid any more."""
+    make_results(folders[1], "demo", datasets=["iris"], methods=["rf"])
+    for folder, label in zip(folders, ("nb", "rf"), strict=True):
+        words = {"selection": "in words", "selection_overrides": {label: "10-fold"}}
+        put_plans(folder / "demo")
+        edit_manifest(folder / "demo", lambda m, w=words: m.update(selection_words=w))
+    update_reference(*folders)
+    after = read_results(folders[0] / "demo")
+    assert not after.plans_known
+    assert after.selection("honest") == "in words"
+    assert after.selection_overrides("honest") == {"nb": "10-fold", "rf": "10-fold"}
 
 
 def test_a_method_run_with_another_selection_is_another_experiment(

@@ -15,6 +15,7 @@ import pytest
 from result_files import make_results
 from sample_results import DEVIATION, FAILURE, MISSING
 
+from drmbench.config import SplitSpec
 from drmbench.report import figures
 from drmbench.report.page import Content, page
 from drmbench.report.report import gather
@@ -242,7 +243,7 @@ def test_commands_quote_odd_labels(results):
     ],
 )
 def test_splits_in_words(split, words):
-    assert split_words(split) == words
+    assert split_words(SplitSpec(**split)) == words
 
 
 def test_drawings_share_no_ids_and_no_styles():
