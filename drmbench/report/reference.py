@@ -51,7 +51,7 @@ class Soundness:
     missing : tuple of str
         Data sets that could not be obtained; no fault.
     faults : tuple of str
-        What cannot be, each with its file and row.
+        What is impossible, each with its file and row.
     """
 
     name: str
@@ -156,7 +156,7 @@ def _identity_faults(
     methods: Container[str],
     scalings: Scalings,
 ) -> Iterator[str]:
-    """Say what of a row is not in the manifest."""
+    """Say what in a row the manifest does not list."""
     if row["method"] not in methods:
         yield f"{MANIFEST_FILE} has no method {row['method']!r}"
     if row["mode"] not in scalings:
@@ -180,7 +180,7 @@ def _is_split(value: Any, number: int) -> bool:
 def _figure_faults(
     row: RowValues, shares: Sequence[str], may_lack: bool
 ) -> Iterator[str]:
-    """Say which columns that are shares are not between 0 and 1."""
+    """Say which figures of a row are impossible."""
     if row["status"] not in STATUSES:
         yield f"the status is {row['status']!r}, not one of {', '.join(STATUSES)}"
     if row["status"] != "ok":
