@@ -272,7 +272,7 @@ def test_a_part_is_compared_and_the_rest_counted(folders: tuple[Path, Path]) -> 
 def test_a_run_without_any_row_covers_nothing(
     folders: tuple[Path, Path], run: Run
 ) -> None:
-    """That is what a run leaves whose data cannot be obtained; other runs still count."""
+    """That is what a run leaves whose data is missing; other runs still count."""
     make_results(folders[0], "more", datasets=["yale"], methods=["nb"])
     path = make_results(folders[1], "more", datasets=["yale"], methods=["nb"])
     header, *_ = (path / "results.csv").read_text(encoding="utf-8").splitlines()
