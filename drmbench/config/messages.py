@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, get_origin
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 Loc = tuple[int | str, ...]
 
-_TOP = "the experiment"
 #: What mappings without known keys hold, by the key that they stand under.
 _MAPPINGS = {
     "grid": "lists of values to search",
     "params": "parameters",
     "parameters": "parameters",
     "methods": "plans by the label of a method",
+}
+#: What an item of a list is that is no mapping.
+_ITEM_NAMES = {
+    "datasets": "the name of a data set (see `drmbench data list`)",
+    "methods": "the name of a method (see `drmbench methods`)",
 }
 
 
@@ -139,12 +143,17 @@ def place_of(loc: Loc, root: YamlNode) -> Place:
 
 
 def real_errors(error: ValidationError, root: YamlNode) -> list[ErrorDetails]:
-    """Return the errors, but not that a list is empty whose items are all invalid."""
-    return [
+    """Return the errors, but not that a list is empty whose items are all invalid.
+
+    Unknown keys come first, and missing ones last.
+    """
+    rank = {"extra_forbidden": 0, "missing": 2}
+    found = [
         one
         for one in error.errors(include_url=False, include_input=False)
-        if one["type"] != "too_short" or not place_of(one["loc"], root).node.value
+        if one["type"] != "too_short" or place_of(one["loc"], root).node.value == []
     ]
+    return sorted(found, key=lambda one: rank.get(one["type"], 1))
 
 
 def _section_under(section: type[Section], key: str) -> type[Section]:
@@ -171,32 +180,63 @@ def _item(where: str, number: int) -> str:
     return f"item {number} of {where}"
 
 
-Sentence = Callable[[Place, "ErrorDetails"], Iterator[tuple[int, str]]]
-
-
 def explain(error: ErrorDetails, root: YamlNode) -> Iterator[tuple[int, str]]:
     """Give the lines and sentences that an error of the model stands for."""
     place = place_of(error["loc"], root)
-    yield from _SENTENCES.get(error["type"], _must_be)(place, error)
+    node, where = place.node, place.where or "the experiment"
+    match error["type"]:
+        case "missing":
+            yield node.line, f"{where} needs the key {error['loc'][-1]!r}"
+        case "extra_forbidden":
+            yield node.key_line, _unknown_key(str(place.path[-1]), place)
+        case "other_kind":
+            yield node.key_line, f"{where}: {error['msg']}"
+        case "too_short":
+            yield node.line, f"{where} must not be empty"
+        case "twice":
+            for item in (node.value[number] for number in error["ctx"]["items"]):
+                yield item.line, f"{where} has {item.shown()} twice"
+        case "no_telling_key" if isinstance(node.value, dict):
+            keys = error["ctx"]["keys"].split(" or ")
+            hints = filter(None, (did_you_mean(key, keys) for key in node.value))
+            needed = " or ".join(map(repr, keys))
+            yield node.line, f"{where} needs the key {needed}.{next(hints, '')}"
+        case _:
+            valid, hint = _valid(place, error)
+            yield node.line, f"{where} must be {valid}, not {node.shown()}{hint}"
 
 
-def _refused(place: Place, valid: str, hint: str = "") -> Iterator[tuple[int, str]]:
-    where = place.where or _TOP
-    yield place.node.line, f"{where} must be {valid}, not {place.node.shown()}{hint}"
-
-
-def _must_be(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    return _refused(place, error["msg"])
-
-
-def _must_be_text(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    number = isinstance(place.node.value, int | float)
-    hint = "; in quotes it would be text" if number else ""
-    return _refused(place, error["msg"], hint)
-
-
-def _must_be_number(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    return _refused(place, error["msg"], number_hint(place.node))
+def _valid(place: Place, error: ErrorDetails) -> tuple[str, str]:
+    """Say what a value must be, and what may have been meant."""
+    key = str(place.path[-1]) if place.path else ""
+    value, said, names = place.node.value, error["msg"], []
+    match error["type"]:
+        case "must_be_other":
+            return said, ""
+        case "must_be_number":
+            return said, number_hint(place.node)
+        case "must_be_text":
+            pass
+        case "must_be_name":
+            names = error["ctx"]["names"]
+        case "literal_error":
+            names = re.findall("'([^']*)'", error["ctx"]["expected"])
+            said = f"one of {', '.join(names)}"
+        case "model_type":
+            return f"a mapping with the keys {', '.join(place.section.keys())}", ""
+        case "dict_type":
+            return f"a mapping of {_MAPPINGS[key]}", ""
+        case "tuple_type" | "list_type":
+            return f"{_one_of_list(key, place.section)}a list", ""
+        case "no_telling_key":
+            name = _ITEM_NAMES[str(place.path[0])]
+            return f"{name}, or a mapping with the key {error['ctx']['keys']}", ""
+        case _:  # half a character
+            return "valid text", ""
+    if isinstance(value, int | float):
+        return said, "; in quotes it would be text"
+    near = did_you_mean(value, names) if isinstance(value, str) else ""
+    return said, f".{near}" if near else ""
 
 
 def number_hint(node: YamlNode) -> str:
@@ -208,67 +248,24 @@ def number_hint(node: YamlNode) -> str:
     return "; without quotes it would be a number" if number else ""
 
 
-def _must_be_name(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    return _one_of(place, error["msg"], error["ctx"]["names"])
+def _one_of_list(key: str, section: type[Section]) -> str:
+    """Say what may stand without a list under a key, if anything may."""
+    fields = {f.alias or name: f for name, f in section.model_fields.items()}
+    metadata = fields[key].metadata if key in fields else []
+    if not any(getattr(one, "or_one", False) for one in metadata):
+        return ""
+    item = get_args(fields[key].annotation)[0]
+    said = [one.describe() for one in getattr(item, "__metadata__", ())]
+    return f"{said[0] if said else 'one of ' + ', '.join(get_args(item))}, or "
 
 
-def _literal(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    names = re.findall("'([^']*)'", error["ctx"]["expected"])
-    return _one_of(place, f"one of {', '.join(names)}", names)
-
-
-def _one_of(
-    place: Place, valid: str, names: Iterable[str]
-) -> Iterator[tuple[int, str]]:
-    value, hint = place.node.value, ""
-    if isinstance(value, str):
-        near = did_you_mean(value, names)
-        hint = f".{near}" if near else ""
-    elif isinstance(value, int | float):
-        hint = "; in quotes it would be text"
-    return _refused(place, valid, hint)
-
-
-def _mapping(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    return _refused(place, f"a mapping with the keys {', '.join(place.section.keys())}")
-
-
-def _free_mapping(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    return _refused(place, f"a mapping of {_MAPPINGS[str(place.path[-1])]}")
-
-
-def _list(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    fields = place.section.model_fields
-    named = {field.alias or name: field for name, field in fields.items()}
-    field = named.get(str(place.path[-1]))
-    if field is None or not any(getattr(one, "or_one", 0) for one in field.metadata):
-        return _refused(place, "a list")
-    item = get_args(field.annotation)[0]
-    said = [one.describe() for one in getattr(item, "__metadata__", ())[-1:]]
-    one = said[0] if said else f"one of {', '.join(get_args(item))}"
-    return _refused(place, f"{one}, or a list")
-
-
-def _empty(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    yield place.node.line, f"{place.where} must not be empty"
-
-
-def _missing(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    key = error["loc"][-1]
-    yield place.node.line, f"{place.where or _TOP} needs the key {key!r}"
-
-
-def _unknown(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    key = str(error["loc"][-1])
+def _unknown_key(key: str, place: Place) -> str:
     around = place.where.removesuffix(key).rstrip(".: ")
     keys = place.section.keys()
     homes = sorted(set(_homes(key, ExperimentFile, "")))
     hint = f" It belongs {' or '.join(homes)}." if homes else did_you_mean(key, keys)
-    yield (
-        place.node.key_line,
-        f"unknown key {key!r}{f' in {around}' if around else ''}.{hint} Valid:"
-        f" {', '.join(keys)}",
-    )
+    where = f" in {around}" if around else ""
+    return f"unknown key {key!r}{where}.{hint} Valid: {', '.join(keys)}"
 
 
 def _homes(key: str, section: type[Section], where: str) -> Iterator[str]:
@@ -279,48 +276,3 @@ def _homes(key: str, section: type[Section], where: str) -> Iterator[str]:
         inner = _section_under(section, name)
         if inner is not section and get_origin(field.annotation) is not dict:
             yield from _homes(key, inner, _join(where, name))
-
-
-def _other_kind(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    yield place.node.key_line, f"{place.where}: {error['msg']}"
-
-
-def _twice(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    for number in error["ctx"]["items"]:
-        item = place.node.value[number]
-        yield item.line, f"{place.where} has {item.shown()} twice"
-
-
-def _no_telling_key(place: Place, error: ErrorDetails) -> Iterator[tuple[int, str]]:
-    keys = error["ctx"]["keys"].split(" or ")
-    if not isinstance(place.node.value, dict):
-        named = {"datasets": "a data set (see `drmbench data list`)"}
-        what = named.get(str(place.path[0]), "a method (see `drmbench methods`)")
-        or_keys = f"a mapping with the key {' or '.join(keys)}"
-        yield from _refused(place, f"the name of {what}, or {or_keys}")
-        return
-    hints = (did_you_mean(key, keys) for key in place.node.value)
-    yield (
-        place.node.line,
-        f"{place.where} needs the key {' or '.join(map(repr, keys))}."
-        f"{next(filter(None, hints), '')}",
-    )
-
-
-#: The sentence of each type of error that the model gives.
-_SENTENCES: dict[str, Sentence] = {
-    "must_be_text": _must_be_text,
-    "must_be_number": _must_be_number,
-    "must_be_name": _must_be_name,
-    "literal_error": _literal,
-    "model_type": _mapping,
-    "dict_type": _free_mapping,
-    "tuple_type": _list,
-    "list_type": _list,
-    "too_short": _empty,
-    "missing": _missing,
-    "extra_forbidden": _unknown,
-    "other_kind": _other_kind,
-    "twice": _twice,
-    "no_telling_key": _no_telling_key,
-}

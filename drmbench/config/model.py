@@ -232,7 +232,7 @@ class _Described(Section):
     seed: Annotated[int, Number(low=0, high=2**32 - 1, whole=True)] = 0
     """Seed of splits and methods."""
     timeout: Annotated[
-        Positive | None,
+        Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None,
         BeforeValidator(seconds_of),
         WithJsonSchema({"anyOf": DURATION_SCHEMA}),
         Says(

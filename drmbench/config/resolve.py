@@ -27,6 +27,7 @@ from drmbench.config.messages import (
     real_errors,
 )
 from drmbench.config.model import (
+    ITEMS,
     AnyMethod,
     DatasetItem,
     DatasetRef,
@@ -229,6 +230,9 @@ class _Draft:
             except ValidationError as error:
                 found = real_errors(error, self.root)
             for one in found:
+                kind = (*place_of(one["loc"], self.root).path[:-1], "kind")
+                if one["type"] == "other_kind" and kind in self.lost:
+                    continue  # what it should have been is not known
                 for line, message in explain(one, self.root):
                     self.problems.add(line, message)
             # Later items first, so that the earlier ones keep their places.
@@ -241,7 +245,9 @@ class _Draft:
         place = place_of(error["loc"], self.root)
         if error["type"] == "twice":
             yield from ((*place.path, number) for number in error["ctx"]["items"])
-        elif place.path[2:] == tuple(place.section.keys()[:1]):
+        elif place.section in ITEMS.values() and place.path[2:] == (
+            place.section.keys()[0],
+        ):
             yield place.path[:2]  # an item is nothing without the key that tells what
         elif place.path or error["type"] != "missing":
             yield place.path
@@ -251,10 +257,13 @@ class _Draft:
         if not path:
             self.root = YamlNode({}, self.root.line)
             return
-        container = self.root.at(*path[:-1])
-        container.value.pop(path[-1])
-        if container.value == []:
-            self._remove(path[:-1])
+        container = self.root.at(*path[:-1]).value
+        if isinstance(container, dict):
+            container.pop(str(path[-1]), None)
+        elif isinstance(container, list):
+            del container[int(path[-1])]
+            if not container:
+                self._remove(path[:-1])
 
     def resolve(self) -> Experiment | None:
         """Return the experiment; None if anything is wrong, which is noted."""
@@ -646,7 +655,7 @@ def _choose_selection(draft: _Draft, labels: Sequence[str]) -> dict[str, Any]:
     said = selection.said()
     modes, methods = said.pop("modes", None), said.pop("methods", {})
     plan = SelectionPlan(**{"metric": metrics[0], **said})
-    if any(path[:1] == ("methods",) for path in draft.lost):
+    if not labels or any(path[:1] == ("methods",) for path in draft.lost):
         labels = list(methods)  # what is missing may have any label
     for label in methods:
         if label not in labels:
