@@ -14,7 +14,7 @@ ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers; the tests also run in one process.
 WORKERS ?= 2
 
-.PHONY: help demo test check lint types docs format tables figures report regression bench clean data
+.PHONY: help demo test check lint types arrows docs format tables figures report regression bench clean data
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ demo: $(VENV)/.installed ## Install, run configs/quick.yaml on packaged data, pr
 test: $(VENV)/.installed data ## Run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-check: lint types docs ## Lint, types and documentation
+check: lint types arrows docs ## Lint, types, which package imports which, documentation
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -43,6 +43,9 @@ lint: $(VENV)/.installed
 
 types: $(VENV)/.installed
 	$(BIN)/mypy
+
+arrows: $(VENV)/.installed
+	$(BIN)/lint-imports --no-cache --no-logo
 
 docs: $(VENV)/.installed
 	$(BIN)/python tools/check_docs.py

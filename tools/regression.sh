@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the quick experiment and a sample of the reproduction afresh, and compares every
-# number with the committed ones. Data sets that cannot be had here are passed over.
+# Runs the quick experiment and a sample of the reproduction again, and compares every
+# number with the committed ones. Data sets that cannot be obtained here are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fresh=$(mktemp -d)

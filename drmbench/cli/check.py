@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from drmbench.cli.output import examples
 from drmbench.errors import CheckFailedError, InputError
-
-if TYPE_CHECKING:
-    from drmbench.report.check import Comparison
 
 EPILOGUE = examples(
     "drmbench check",
@@ -61,31 +57,28 @@ def check(
     its spread over splits explains. Only cells in both are compared, times never. Ends
     with exit code 1 and the list of what is wrong or moved, if anything is.
     """
+    from drmbench.run.results import experiments_in
+
     names = experiment or []
     if update:
         _update(reference, results or _RUNS, names)
         return
     _check_reference(reference, names)
-    if results is not None or _has_fresh(names):
+    fresh = experiments_in(_RUNS)
+    if results is not None or any(name in fresh for name in names or fresh):
         _compare(reference, results or _RUNS, names, tolerance)
-    else:
-        _say_nothing_is_fresh(reference, names)
-
-
-def _say_nothing_is_fresh(reference: Path, names: list[str]) -> None:
-    from drmbench.run.results import experiments_in
-
-    if not experiments_in(reference):
+    elif not experiments_in(reference):
         raise InputError(f"nothing to check: {reference} and {_RUNS} have no results")
-    typer.echo(
-        f"Nothing fresh in {_RUNS} to compare with it: `drmbench run"
-        f" configs/{names[0] if names else 'quick'}.yaml` would make results."
-    )
+    else:
+        typer.echo(
+            f"Nothing fresh in {_RUNS} to compare with it: `drmbench run"
+            f" configs/{names[0] if names else 'quick'}.yaml` would make results."
+        )
 
 
 def _check_reference(reference: Path, names: list[str]) -> None:
     from drmbench.report.check import shortened
-    from drmbench.report.check_reference import check_folder
+    from drmbench.report.reference import check_folder
 
     found = check_folder(reference, names)
     for one in found:
@@ -96,42 +89,25 @@ def _check_reference(reference: Path, names: list[str]) -> None:
         raise CheckFailedError(f"the committed results are damaged:\n{lines}")
 
 
-def _has_fresh(names: list[str]) -> bool:
-    from drmbench.run.results import experiments_in
-
-    there = experiments_in(_RUNS)
-    return any(name in there for name in names or there)
-
-
 def _compare(
     reference: Path, results: Path, names: list[str], tolerance: float | None
 ) -> None:
-    from drmbench.report.check import compare_folders, failure_text
+    from drmbench.report.check import compare_folders, failure_text, shortened
 
     found = compare_folders(reference, results, names, tolerance=tolerance)
-    _print_context(found)
-    _print_summaries(found)
-    if any(one.failed for one in found):
-        raise CheckFailedError(f"the results moved:\n{failure_text(found)}")
-
-
-def _print_context(found: Sequence[Comparison]) -> None:
     for line in dict.fromkeys(line for one in found for line in one.context):
         typer.echo(f"differs from the reference: {line}")
-
-
-def _print_summaries(found: Sequence[Comparison]) -> None:
-    from drmbench.report.check import shortened
-
     for one in found:
         typer.echo(one.summary())
         for place in shortened(one.new):
             typer.echo(f"  not in the reference: {place}")
+    if any(one.failed for one in found):
+        raise CheckFailedError(f"the results moved:\n{failure_text(found)}")
 
 
 def _update(reference: Path, results: Path, names: list[str]) -> None:
     from drmbench.report.check import compare, failure_text
-    from drmbench.report.check_update import update_reference
+    from drmbench.report.reference import update_reference
     from drmbench.run.results import experiments_in, load_results
 
     fresh = load_results(results, names)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,7 +51,8 @@ def claims(
         raise InputError(f"{results} is not a folder of results")
     verdicts = judge(load_results(results or _DEFAULT))
     if json:
-        _print_json(verdicts)
+        rows = [dataclasses.asdict(verdict) for verdict in verdicts]
+        typer.echo(dumps(rows, indent=2, ensure_ascii=False))
         return
     for section, members in groupby(verdicts, lambda verdict: verdict.section):
         typer.echo(f"{section}\n{'=' * len(section)}")
@@ -58,14 +61,6 @@ def claims(
     counts = Counter(verdict.status for verdict in verdicts)
     counted = ", ".join(f"{number} {status}" for status, number in counts.items())
     typer.echo(f"{len(verdicts)} claims: {counted}")
-
-
-def _print_json(verdicts: list[Verdict]) -> None:
-    import dataclasses
-    import json
-
-    rows = [dataclasses.asdict(verdict) for verdict in verdicts]
-    typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,16 +13,24 @@ import yaml
 
 from drmbench.paper import shipped_text
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.claim_checks import CHECKS
-from drmbench.report.claim_checks.evidence import Evidence
-from drmbench.report.claim_checks.outcome import (
+from drmbench.report import claim_facts, claim_scores
+from drmbench.report.claim_evidence import (
+    Evidence,
+    Finding,
     NotTestableError,
-    Outcome,
     Rules,
     Status,
+    stored_scores,
 )
-from drmbench.report.claim_checks.scores import stored_scores
 from drmbench.run.results import Results
+
+#: Every check by its name: the public functions of the two modules of checks.
+CHECKS: dict[str, Callable[..., Finding]] = {
+    name: check
+    for module in (claim_scores, claim_facts)
+    for name, check in inspect.getmembers(module, inspect.isfunction)
+    if check.__module__ == module.__name__ and not name.startswith("_")
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Claim:
     id, section, quote : str
         Short name, where the sentence is, and the sentence as printed.
     check : str
-        Name in :data:`~drmbench.report.claim_checks.CHECKS`.
+        Name in :data:`CHECKS`.
     parameters : mapping
         The check's parameters.
     experiments : tuple of str
@@ -90,12 +99,11 @@ class Verdict:
 def load_claims() -> tuple[Rules, tuple[Claim, ...]]:
     """Return the rules and the claims of ``paper/claims.yaml``, in its order."""
     content = yaml.safe_load(shipped_text("claims.yaml"))
-    return Rules(**content["rules"]), tuple(map(_claim, content["claims"]))
-
-
-def _claim(entry: Mapping[str, Any]) -> Claim:
-    lists = {key: tuple(entry.get(key, ())) for key in ("experiments", "tables")}
-    return Claim(**{**entry, **lists})
+    claims = []
+    for entry in content["claims"]:
+        lists = {key: tuple(entry.get(key, ())) for key in ("experiments", "tables")}
+        claims.append(Claim(**{**entry, **lists}))
+    return Rules(**content["rules"]), tuple(claims)
 
 
 def judge(results: Mapping[str, Results]) -> list[Verdict]:
@@ -115,54 +123,49 @@ def judge(results: Mapping[str, Results]) -> list[Verdict]:
     rules, claims = load_claims()
     # Many claims look at the same results, and summaries of these take time.
     evidence = Evidence(rules, results, read=functools.cache(stored_scores))
-    return [_judge(claim, evidence) for claim in claims]
+    verdicts = []
+    for claim in claims:
+        try:
+            found = _test(claim, evidence)
+        except NotTestableError as error:
+            found = Finding("not testable", "", f"{error}.")
+        verdicts.append(
+            Verdict(
+                claim.id,
+                claim.section,
+                claim.quote,
+                found.status,
+                found.numbers,
+                " ".join(filter(None, (found.explanation, claim.note))),
+                claim.commands,
+            )
+        )
+    return verdicts
 
 
-def _judge(claim: Claim, evidence: Evidence) -> Verdict:
-    try:
-        outcome = _outcome(claim, evidence)
-    except NotTestableError as error:
-        outcome = Outcome("not testable", "", f"{error}.")
-    explanation = " ".join(filter(None, (outcome.explanation, claim.note)))
-    return Verdict(
-        claim.id,
-        claim.section,
-        claim.quote,
-        outcome.status,
-        outcome.numbers,
-        explanation,
-        claim.commands,
-    )
-
-
-def _outcome(claim: Claim, evidence: Evidence) -> Outcome:
+def _test(claim: Claim, evidence: Evidence) -> Finding:
+    """Test a claim in the first mode, and say beside it what the others give."""
     lacking = [name for name in claim.experiments if name not in evidence.results]
     if lacking:
         raise NotTestableError(f"no results of {', '.join(lacking)}")
     own = {name: evidence.results[name] for name in claim.experiments}
+    check = functools.partial(CHECKS[claim.check], **claim.parameters)
     first, *others = (
         dataclasses.replace(evidence, results=own, tables=claim.tables, mode=mode)
         for mode in _modes(own.values()) or (None,)
     )
-    check = CHECKS[claim.check]
-    outcome = check(first, **claim.parameters)
+    found = check(first)
     if not others:
-        return outcome
-    said = [_beside(claim, other) for other in others]
-    return Outcome(
-        outcome.status,
-        "; ".join([f"{first.mode} mode: {outcome.numbers}", *said]),
-        outcome.explanation,
-    )
-
-
-def _beside(claim: Claim, evidence: Evidence) -> str:
-    """Say what another mode gives."""
-    try:
-        outcome = CHECKS[claim.check](evidence, **claim.parameters)
-    except NotTestableError as error:
-        return f"{evidence.mode} mode: not testable ({error})"
-    return f"{evidence.mode} mode ({outcome.status}): {outcome.numbers}"
+        return found
+    said = [f"{first.mode} mode: {found.numbers}"]
+    for other in others:
+        try:
+            beside = check(other)
+        except NotTestableError as error:
+            said.append(f"{other.mode} mode: not testable ({error})")
+        else:
+            said.append(f"{other.mode} mode ({beside.status}): {beside.numbers}")
+    return dataclasses.replace(found, numbers="; ".join(said))
 
 
 def _modes(results: Iterable[Results]) -> list[ScalingMode]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from drmbench.run.manifest import read_manifest
+
 Edit = Callable[[dict[str, str]], None]
 
 
@@ -30,6 +32,14 @@ def edit_manifest(folder: Path, edit: Callable[[dict[str, Any]], None]) -> None:
     manifest = json.loads(path.read_text(encoding="utf-8"))
     edit(manifest)
     path.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def put_plans(folder: Path, **plans: Any) -> None:
+    """Say how parameters were selected: ``selection``, ``selection_overrides`` …"""
+    manifest = read_manifest(folder / "manifest.json")
+    manifest.pop("selection_words", None)
+    manifest["experiment"].update(plans)
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def shift(column: str, by: float, split: str = "0") -> Edit:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from result_edits import edit_manifest, edit_rows, shift
+from result_edits import edit_manifest, edit_rows, put_plans, shift
 from result_files import default_value, make_results
 from support import Run
 
@@ -224,15 +224,20 @@ def test_another_objective_is_a_move(solvers: tuple[Path, Path], trace: str) -> 
     ("edit", "says"),
     [
         (lambda m: m["experiment"].update(seed=1), "seed 0 -> 1"),
-        (lambda m: m["experiment"].update(selection="10-fold"), "-> '10-fold'"),
+        (lambda m: m["experiment"]["selection"].update(k=7), "selection.k 5 -> 7"),
         (lambda m: m["datasets"][0].update(fingerprint="1"), "data set iris: fingerpr"),
-        (lambda m: m["methods"][1].update(grid={"C": [1]}), "method svm-rbf: grid {}"),
+        (
+            lambda m: m["methods"][1].update(grid={"C": [1]}),
+            "svm-rbf: grid.C None -> [1",
+        ),
         (lambda m: m.update(schema=2), "schema 1 -> 2"),
     ],
 )
 def test_another_experiment_is_said_first(
     folders: tuple[Path, Path], edit: Callable[[dict[str, Any]], None], says: str
 ) -> None:
+    for folder in folders:
+        put_plans(folder / "demo", selection={"kind": "kfold", "k": 5})
     edit_rows(folders[1] / "demo", shift("accuracy", 0.4), method="nb")
     edit_manifest(folders[1] / "demo", edit)
     text = failure_text(compare_folders(*folders))
@@ -267,7 +272,7 @@ def test_a_part_is_compared_and_the_rest_counted(folders: tuple[Path, Path]) -> 
 def test_a_run_without_any_row_covers_nothing(
     folders: tuple[Path, Path], run: Run
 ) -> None:
-    """That is what a run leaves whose data cannot be had; other runs still count."""
+    """That is what a run leaves whose data is missing; other runs still count."""
     make_results(folders[0], "more", datasets=["yale"], methods=["nb"])
     path = make_results(folders[1], "more", datasets=["yale"], methods=["nb"])
     header, *_ = (path / "results.csv").read_text(encoding="utf-8").splitlines()

@@ -12,7 +12,7 @@ from result_files import make_results
 from support import REPOSITORY, Run
 
 from drmbench.errors import InputError
-from drmbench.report.check_reference import check_folder
+from drmbench.report.reference import check_folder
 
 
 @pytest.fixture

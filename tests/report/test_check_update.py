@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from result_edits import edit_rows, shift
+from result_edits import edit_manifest, edit_rows, put_plans, shift
 from result_files import make_results
 from support import Run
 
 from drmbench.errors import InputError
+from drmbench.protocol.selection import SelectionPlan
 from drmbench.report.check import compare
-from drmbench.report.check_update import update_reference
+from drmbench.report.reference import update_reference
 from drmbench.run.results import read_results
+
+TEN_FOLD = {"kind": "kfold", "k": 10}
 
 
 @pytest.fixture
@@ -137,9 +140,10 @@ def test_a_method_added_with_a_selection_of_its_own(
         "demo",
         datasets=list(before.datasets),
         methods=[*before.methods, "rf"],
-        selection_overrides={"rf": "10-fold", "nb": "in other words"},
         config="name: newer\n",
     )
+    put_plans(folders[0] / "demo")
+    put_plans(folders[1] / "demo", selection_overrides={"rf": TEN_FOLD, "nb": TEN_FOLD})
     rows = folders[1] / "demo" / "results.csv"
     header, *lines = rows.read_text(encoding="utf-8").splitlines(keepends=True)
     rows.write_text("".join([header, *(x for x in lines if ",rf," in x)]), "utf-8")
@@ -147,17 +151,31 @@ def test_a_method_added_with_a_selection_of_its_own(
     after = read_results(folders[0] / "demo")
     assert after.summary("iris", "rf").complete
     assert after.summary("iris", "nb").complete
-    assert after.selection_overrides("honest") == {"rf": "10-fold"}
+    assert dict(after.experiment.selection_overrides) == {"rf": SelectionPlan("kfold")}
     assert after.manifest["config"] == "name: newer\n"
+
+
+def test_selections_known_in_words_only_stay_words(folders: tuple[Path, Path]) -> None:
+    """So it is in early manifests whose config is not valid any more."""
+    make_results(folders[1], "demo", datasets=["iris"], methods=["rf"])
+    for folder, label in zip(folders, ("nb", "rf"), strict=True):
+        words = {"selection": "in words", "selection_overrides": {label: "10-fold"}}
+        put_plans(folder / "demo")
+        edit_manifest(folder / "demo", lambda m, w=words: m.update(selection_words=w))
+    update_reference(*folders)
+    after = read_results(folders[0] / "demo")
+    assert not after.plans_known
+    assert after.selection("honest") == "in words"
+    assert after.selection_overrides("honest") == {"nb": "10-fold", "rf": "10-fold"}
 
 
 def test_a_method_run_with_another_selection_is_another_experiment(
     folders: tuple[Path, Path],
 ) -> None:
-    make_results(
-        folders[1], "demo", datasets=["iris"], selection_overrides={"nb": "10-fold"}
-    )
-    with pytest.raises(InputError, match="method nb: selection None -> '10-fold'"):
+    make_results(folders[1], "demo", datasets=["iris"])
+    put_plans(folders[0] / "demo")
+    put_plans(folders[1] / "demo", selection_overrides={"nb": TEN_FOLD})
+    with pytest.raises(InputError, match=r"nb: selection\.kind 'loo' -> 'kfold'"):
         update_reference(*folders)
 
 

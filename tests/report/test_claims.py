@@ -27,8 +27,7 @@ from support import Run
 
 from drmbench.data.registry import load_catalogue
 from drmbench.methods.registry import list_methods
-from drmbench.report.claim_checks import CHECKS
-from drmbench.report.claims import Verdict, judge, load_claims
+from drmbench.report.claims import CHECKS, Verdict, judge, load_claims
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,465 @@
+"""Checks of claims about scores: who is best, by how much, and how often.
+
+Every public function here is a check that a claim may name: the first argument is the
+evidence, the others are parameters that the claim gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from drmbench.protocol.allowance import ROUNDING
+from drmbench.report.claim_evidence import (
+    Evidence,
+    Finding,
+    Groups,
+    Names,
+    NotTestableError,
+    printed_scores,
+)
+from drmbench.report.statistics import wilcoxon_exact
+
+
+def _members(groups: Groups) -> list[str]:
+    """Return the columns of all groups."""
+    return [column for members in groups.values() for column in members]
+
+
+# ------------------------------------------------------------- who is best, how often
+
+
+def best_count(
+    evidence: Evidence,
+    *,
+    datasets: Names,
+    family: Names,
+    rivals: Names,
+    exceptions: Names = (),
+    members: Literal["any", "every"] = "any",
+    strict: bool = False,
+    beside: str = "",
+) -> Finding:
+    """Check on how many data sets a family of columns has the best figure.
+
+    Of the data sets that are evidence, as many must be won as the paper claims of
+    these, that is all but its own exceptions among them.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Where to look.
+    datasets, family, rivals : sequences of str
+        The claim's rows, the columns that should be best, and the others.
+    exceptions : sequence of str
+        Data sets on which the paper says that the family is not best.
+    members : {"any", "every"}
+        Whether one column of the family must be best, or each.
+    strict : bool
+        Whether a tie with a rival is not enough.
+    beside : str
+        A second metric to show.
+    """
+    picked = evidence.pick(datasets, family, rivals)
+    ours = picked.best(family) if members == "any" else picked.worst(family)
+    theirs = picked.best(rivals)
+    won = ours - theirs > (ROUNDING if strict else -ROUNDING)
+    claimed = [name for name in picked.values.index if name not in exceptions]
+    numbers = (
+        f"best on {won.sum()} of {len(won)}"
+        f" (claimed: {len(datasets) - len(exceptions)} of {len(datasets)})"
+    )
+    lost = [
+        f"{name} {ours[name]:.4f} to {theirs[name]:.4f}"
+        f" of {picked.best_column(name, rivals)}"
+        for name in picked.values.index[~won]
+    ]
+    if lost:
+        numbers += f"; not on {', '.join(lost)}"
+    if beside and evidence.results:
+        second = evidence.pick(datasets, family, rivals, metric=beside)
+        ours, theirs = second.best(family), second.best(rivals)
+        texts = [
+            f"{name} {ours[name]:.3f} to {theirs[name]:.3f}" for name in ours.index
+        ]
+        numbers += f"; {beside} beside it, DRM to SVM: {', '.join(texts)}"
+    return picked.finding(int(won.sum()), len(claimed), numbers)
+
+
+def top_two(
+    evidence: Evidence, *, datasets: Names, family: Names, rivals: Names, share: float
+) -> Finding:
+    """Check that on a share of data sets no rival is above any column of a family."""
+    picked = evidence.pick(datasets, family, rivals)
+    both = picked.worst(family) >= picked.best(rivals) - ROUNDING
+    return picked.finding(
+        int(both.sum()),
+        share * len(both),
+        f"{' and '.join(family)} are the top two on {both.sum()} of {len(both)}:"
+        f" {', '.join(both.index[both]) or 'none'}",
+    )
+
+
+def wins_of_groups(
+    evidence: Evidence, *, datasets: Names, groups: Groups, claimed: Mapping[str, int]
+) -> Finding:
+    """Check on how many data sets each of some groups of columns is best."""
+    columns = _members(groups)
+    picked = evidence.pick(datasets, columns)
+    best = picked.best(columns)
+    wins = {
+        name: int((picked.best(members) >= best - ROUNDING).sum())
+        for name, members in groups.items()
+    }
+    right = sum(wins[name] == number for name, number in claimed.items())
+    counted, stated = (
+        ", ".join(f"{name} {number}" for name, number in counts.items())
+        for counts in (wins, claimed)
+    )
+    return picked.finding(
+        right,
+        len(claimed),
+        f"best (ties count for all) on {counted}; claimed: {stated}",
+    )
+
+
+def second_best(
+    evidence: Evidence, *, datasets: Names, family: Names, rivals: Names, margin: float
+) -> Finding:
+    """Check that one rival at most is better than a family, by a margin at most."""
+    picked = evidence.pick(datasets, family, rivals)
+    ours, theirs = picked.best(family), picked.best(rivals)
+    present = [column for column in rivals if column in picked.values]
+    better = picked.values[present].gt(ours + ROUNDING, axis=0).sum(axis=1)
+    close = ours >= theirs - margin - ROUNDING
+    texts = [
+        f"{name}: {ours[name]:.4f}, best rival {picked.best_column(name, rivals)}"
+        f" {theirs[name]:.4f}, rivals above: {better[name]}"
+        for name in ours.index
+    ]
+    return picked.finding(
+        int((better <= 1).sum() + close.sum()),
+        2 * len(ours),
+        f"{'; '.join(texts)} (comparable: within {margin:g})",
+    )
+
+
+# -------------------------------------------------- how far above, and how far below
+
+
+def gains(
+    evidence: Evidence, *, family: Names, rivals: Names, at_least: Mapping[str, float]
+) -> Finding:
+    """Check gains over the best rival, read as points or as relative to the rival.
+
+    The reading that is kinder to the claim decides.
+    """
+    picked = evidence.pick(list(at_least), family, rivals)
+    ours, theirs = picked.best(family), picked.best(rivals)
+    points = {name: ours[name] - theirs[name] for name in picked.values.index}
+    relative = {name: gain / theirs[name] for name, gain in points.items()}
+    met = max(
+        sum(gain >= at_least[name] - ROUNDING for name, gain in reading.items())
+        for reading in (points, relative)
+    )
+    texts = [
+        f"{name} {100 * points[name]:+.1f} points, {100 * relative[name]:+.1f} %"
+        f" (claimed {100 * at_least[name]:g} %)"
+        for name in points
+    ]
+    numbers = f"over the best rival: {'; '.join(texts)}"
+    return picked.finding(met, len(points), numbers)
+
+
+def exceeds(
+    evidence: Evidence,
+    *,
+    dataset: str,
+    family: Names,
+    rivals: Names,
+    by: float,
+    tolerance: float,
+) -> Finding:
+    """Check that a family exceeds its rivals by so much on one data set.
+
+    ``tolerance`` is for the rounding of the printed figures; above the rivals, but by
+    less, holds in part.
+    """
+    picked = evidence.pick([dataset], family, rivals)
+    rival = float(picked.best(rivals).iloc[0])
+    leads = {c: float(picked.values[c].iloc[0]) - rival for c in family}
+    lead = max(leads.values())
+    listed = ", ".join(f"{name} {100 * lead:+.1f}" for name, lead in leads.items())
+    return picked.finding(
+        2 if lead >= by - tolerance else int(lead > ROUNDING),
+        2,
+        f"points above {picked.best_column(dataset, rivals)} ({rival:.4f}):"
+        f" {listed} (claimed {100 * by:g})",
+    )
+
+
+def figure_and_deficit(
+    evidence: Evidence,
+    *,
+    dataset: str,
+    family: Names,
+    rival: str,
+    figure: float,
+    figure_tolerance: float,
+    deficit: float,
+    deficit_tolerance: float,
+) -> Finding:
+    """Check a figure and how far it is below a rival's."""
+    picked = evidence.pick([dataset], family, [rival])
+    ours, theirs = float(picked.best(family).iloc[0]), picked.best([rival]).iloc[0]
+    behind = float(theirs) - ours
+    same_figure = abs(ours - figure) <= figure_tolerance + ROUNDING
+    same_deficit = abs(behind - deficit) <= deficit_tolerance + ROUNDING
+    return picked.finding(
+        same_figure + same_deficit,
+        2,
+        f"{ours:.4f} (claimed {figure:g}, within {figure_tolerance:g}),"
+        f" {behind:.4f} below {rival} {theirs:.4f}"
+        f" (claimed {deficit:g}, within {deficit_tolerance:g})",
+    )
+
+
+def competitive(
+    evidence: Evidence,
+    *,
+    datasets: Names,
+    family: Names,
+    rivals: Names,
+    margin: float,
+    share: float,
+) -> Finding:
+    """Check that on a share of data sets a family is at most a margin below the best.
+
+    Being better than all rivals is competitive too.
+    """
+    picked = evidence.pick(datasets, family, rivals)
+    behind = picked.best(rivals) - picked.best(family)
+    near = behind <= margin + ROUNDING
+    far = ", ".join(f"{name} by {behind[name]:.4f}" for name in near.index[~near])
+    return picked.finding(
+        int(near.sum()),
+        share * len(near),
+        f"at most {margin:g} below the best rival on {near.sum()} of {len(near)}"
+        f"{f'; further below on {far}' if far else ''}",
+    )
+
+
+def far_behind(
+    evidence: Evidence,
+    *,
+    datasets: Names,
+    family: Names,
+    groups: Groups,
+    margin: float,
+    share: float,
+) -> Finding:
+    """Check that rivals, where they are not best, are often far below a family."""
+    columns = _members(groups)
+    picked = evidence.pick(datasets, family, columns)
+    ours, best = picked.best(family), picked.best([*family, *columns])
+    cases = far = 0
+    for members in groups.values():
+        theirs = picked.best(members)
+        not_best = theirs < best - ROUNDING
+        cases += int(not_best.sum())
+        far += int((not_best & (ours - theirs >= margin - ROUNDING)).sum())
+    return picked.finding(
+        far,
+        share * cases,
+        f"{far} of {cases} cases where {', '.join(groups)} are not best are at least"
+        f" {margin:g} below",
+    )
+
+
+def above(
+    evidence: Evidence,
+    *,
+    datasets: Names,
+    family: Names,
+    levels: Sequence[Mapping[str, Any]],
+) -> Finding:
+    """Check how many data sets have a figure above each of some levels.
+
+    ``levels`` has the ``value`` and the ``datasets`` on which the paper is above it.
+    """
+    picked = evidence.pick(datasets, family)
+    ours = picked.best(family)
+    met, texts = 0, []
+    for level in levels:
+        over = int((ours > level["value"] + ROUNDING).sum())
+        met += over >= sum(name in ours.index for name in level["datasets"])
+        texts.append(
+            f"above {level['value']:g} on {over} of {len(ours)}"
+            f" (claimed {len(level['datasets'])} of {len(datasets)})"
+        )
+    return picked.finding(met, len(levels), "; ".join(texts))
+
+
+def close_columns(
+    evidence: Evidence, *, datasets: Names, columns: Names, margin: float, share: float
+) -> Finding:
+    """Check that two columns differ by a margin at most on a share of data sets."""
+    picked = evidence.pick(datasets, columns)
+    gap = picked.best(columns) - picked.worst(columns)
+    near = gap <= margin + ROUNDING
+    far = ", ".join(f"{name} {gap[name]:.4f}" for name in near.index[~near])
+    return picked.finding(
+        int(near.sum()),
+        share * len(near),
+        f"{' and '.join(columns)} within {margin:g} on {near.sum()} of {len(near)}"
+        f"{f'; further apart on {far}' if far else ''}",
+    )
+
+
+# ------------------------------------------------- one against another, over all sets
+
+
+def outperforms(
+    evidence: Evidence, *, datasets: Names, family: Names, groups: Groups
+) -> Finding:
+    """Check a family against each of some groups: more wins than losses, and a gain.
+
+    The best column of the family stands against the best of the group.
+    """
+    picked = evidence.pick(datasets, family, _members(groups))
+    ours = picked.best(family)
+    met, texts = 0, []
+    for name, members in groups.items():
+        gain = (ours - picked.best(members)).replace([np.inf, -np.inf], np.nan).dropna()
+        wins, losses = int((gain > ROUNDING).sum()), int((gain < -ROUNDING).sum())
+        met += wins > losses and gain.mean() > 0
+        ties = len(gain) - wins - losses
+        texts.append(
+            f"{name} {wins} wins, {ties} ties, {losses} losses, mean {gain.mean():+.4f}"
+        )
+    return picked.finding(met, len(groups), f"against {'; '.join(texts)}")
+
+
+def above_rival(
+    evidence: Evidence,
+    *,
+    datasets: Names,
+    pairs: Sequence[tuple[str, str]],
+    share: float,
+    at: Names = ("",),
+) -> Finding:
+    """Check that a share of points of some curves is not below its rival's.
+
+    Besides, there must be more points above than below.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Where to look.
+    datasets : sequence of str
+        The claim's rows.
+    pairs : sequence of (str, str)
+        Label and its rival's.
+    share : float
+        Share of points that must not be below.
+    at : sequence of str
+        What to append to the labels, such as `` beta=1``.
+    """
+    ends = [(ours + end, theirs + end) for ours, theirs in pairs for end in at]
+    picked = evidence.pick(datasets, [label for pair in ends for label in pair])
+    differences = [picked.best([ours]) - picked.best([theirs]) for ours, theirs in ends]
+    # A point at which both failed on every split is a tie.
+    gain = np.nan_to_num(np.concatenate(differences), posinf=np.inf, neginf=-np.inf)
+    wins, losses = int((gain > ROUNDING).sum()), int((gain < -ROUNDING).sum())
+    points = len(gain)
+    ties = points - wins - losses
+    return picked.finding(
+        wins + ties if wins > losses else 0,
+        share * points,
+        f"above on {wins}, equal on {ties}, below on {losses} of {points} points"
+        f" (at worst by {-min(0.0, gain.min()):.4f});"
+        f" {100 * share:g} % must not be below",
+    )
+
+
+def sampling_helps(
+    evidence: Evidence, *, datasets: Names, before: Groups, after: Groups, level: float
+) -> Finding:
+    """Check that over-sampling significantly improves classifiers.
+
+    Each over-sampled column is compared with the better of the classifier's own
+    columns by Wilcoxon's signed-rank test, one-sided, at ``level`` divided by the
+    number of comparisons. Data sets without one of the figures are left out of a pair.
+    """
+    sampled = _members(after)
+    picked = evidence.pick(datasets, [*_members(before), *sampled])
+    each = level / len(sampled)
+    met, texts = 0, []
+    for name, columns in after.items():
+        for column in columns:
+            gain = (picked.values[column] - picked.best(before[name])).to_numpy()
+            gain = gain[np.isfinite(gain)]
+            if not len(gain):
+                raise NotTestableError(f"{column} has no figure")
+            signed = gain[np.abs(gain) > ROUNDING]
+            p = wilcoxon_exact(signed, alternative="greater")[1]
+            met += p < each
+            texts.append(f"{column} {gain.mean():+.4f} (p {p:.2g}, {len(gain)} sets)")
+    return picked.finding(
+        met,
+        len(sampled),
+        f"{met} of {len(sampled)} significantly better (p < {each:.2g});"
+        f" mean gain {', '.join(texts)}",
+    )
+
+
+def agrees_with_table(
+    evidence: Evidence, *, table: str, datasets: Names, columns: Names, tolerance: float
+) -> Finding:
+    """Check that figures of ours are those of a table of the paper."""
+    picked = evidence.pick(datasets, columns)
+    printed = printed_scores(table).rows(list(picked.values.index), columns)
+    near = (picked.values - printed).abs() <= tolerance + ROUNDING
+    met = int(near.to_numpy().sum())
+    texts = [
+        f"{name} {column} {picked.values.loc[name, column]:.3f}"
+        f" (printed {printed.loc[name, column]:.3f})"
+        for name in picked.values.index
+        for column in columns
+    ]
+    numbers = f"{met} of {near.size} within {tolerance:g}: {', '.join(texts)}"
+    return picked.finding(met, near.size, numbers)
+
+
+def cost_on_a_par(
+    evidence: Evidence, *, datasets: Names, family: Names, rivals: Names, factor: float
+) -> Finding:
+    """Check that fitting and predicting takes at most so many times a rival's time.
+
+    The slowest of the family stands against the slowest rival.
+    """
+    picked = evidence.pick(datasets, family, rivals)
+    (results,) = evidence.results.values()
+    rows = results.rows[results.rows["status"] == "ok"]
+    rows = rows.assign(seconds=rows["seconds_fit"] + rows["seconds_predict"])
+    seconds: dict[tuple[str, str], float] = {}
+    for (dataset, label), group in rows.groupby(["dataset", "method"], sort=False):
+        column = results.methods[str(label)].get("column") or str(label)
+        seconds.setdefault((str(dataset), column), float(group["seconds"].mean()))
+    names = evidence.scores().names
+    met, texts = 0, []
+    for name in picked.values.index:
+        row = names[name.casefold()]
+        ours = max(seconds.get((row, column), math.inf) for column in family)
+        theirs = max(seconds.get((row, column), 0.0) for column in rivals)
+        met += ours <= factor * theirs
+        texts.append(f"{name} {ours:.3g} s to {theirs:.3g} s")
+    return picked.finding(
+        met,
+        len(texts),
+        f"fit and predict, DRM to SVM: {', '.join(texts)};"
+        f" at most {factor:g} times on {met} of {len(texts)}",
+    )

@@ -1,0 +1,353 @@
+"""The committed results: whether their rows are possible, and replacing them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from drmbench.errors import InputError
+from drmbench.files import replacing
+from drmbench.protocol.protocol import ROWS_OF_MODE
+from drmbench.report.check import (
+    KEY,
+    RowValues,
+    compare,
+    is_scalar,
+    place_of,
+    require_columns,
+)
+from drmbench.report.facts import count_cells
+from drmbench.run.manifest import read_manifest, write_manifest
+from drmbench.run.results import (
+    MANIFEST_FILE,
+    ROWS_FILE,
+    STATUSES,
+    Results,
+    experiments_in,
+    load_results,
+    read_results,
+)
+
+Scalings = Mapping[Any, tuple[str, ...] | None]
+
+# ------------------------------------------------------------- rows by themselves
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """What the rows of one experiment are like.
+
+    Attributes
+    ----------
+    name : str
+        The experiment.
+    done, expected : int
+        Cells with a result, also one without a figure, and cells there should be.
+    missing : tuple of str
+        Data sets that could not be obtained; no fault.
+    faults : tuple of str
+        What is impossible, each with its file and row.
+    """
+
+    name: str
+    done: int
+    expected: int
+    missing: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    def summary(self) -> str:
+        """Return one line: how complete the rows are, and what was missing.
+
+        Examples
+        --------
+        >>> Soundness("gene", 20, 30, ("gcm", "pix")).summary()
+        'gene: 20 of 30 cells, rows sound; without the data of gcm, pix'
+        """
+        state = f"faults: {len(self.faults)}" if self.faults else "rows sound"
+        without = f"; without the data of {', '.join(self.missing)}"
+        return (
+            f"{self.name}: {self.done} of {self.expected} cells,"
+            f" {state}{without if self.missing else ''}"
+        )
+
+
+def check_folder(folder: Path, names: Sequence[str] = ()) -> list[Soundness]:
+    """Check the rows of all experiments of a folder, or of some.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with one folder per experiment, such as ``results/reference``.
+    names : sequence of str
+        Experiments; none means all.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment, or its files cannot be read as results.
+    """
+    return [
+        check_rows(results, folder / name)
+        for name, results in load_results(folder, names).items()
+    ]
+
+
+def check_rows(results: Results, folder: Path) -> Soundness:
+    """Check the rows of one experiment against its manifest.
+
+    Parameters
+    ----------
+    results : Results
+        What was read.
+    folder : Path
+        Where from, for messages.
+
+    Raises
+    ------
+    InputError
+        If columns or entries are missing that identify rows.
+    """
+    try:
+        datasets, methods = results.datasets, results.methods
+        classified = results.experiment.kind == "classification"
+        splits = {name: int(entry["splits"]) for name, entry in datasets.items()}
+        # By mode, the scalings of its rows; None where they may be any.
+        scalings: Scalings = {
+            m: ROWS_OF_MODE[m] if classified else None for m in results.modes
+        }
+        expected = int(results.manifest["expected"])
+        missing = tuple(n for n, entry in datasets.items() if entry.get("missing"))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{folder / MANIFEST_FILE}: not a manifest of results: {error!r}"
+        ) from error
+    require_columns(results)
+    metrics = [m for m in results.experiment.metrics if is_scalar(m)]
+    columns = metrics if classified else ["converged"]
+    shares = [column for column in columns if column in results.rows]
+    # Rows of several runs need not have the same metrics.
+    may_lack = bool(results.manifest.get("updates"))
+    seen: dict[tuple[Any, ...], int] = {}
+    faults = []
+    records: list[RowValues] = results.rows.to_dict("records")  # type: ignore[assignment]
+    for number, row in enumerate(records, start=1):
+        key = tuple(row[column] for column in KEY)
+        where = f"{folder / ROWS_FILE}, row {number}: {place_of(key)}"
+        if key in seen:
+            faults.append(f"{where} is row {seen[key]} again")
+        seen.setdefault(key, number)
+        impossible = (
+            *_identity_faults(row, splits, methods, scalings),
+            *_figure_faults(row, shares, may_lack),
+        )
+        faults += [f"{where}: {fault}" for fault in impossible]
+    done = count_cells(results).done
+    return Soundness(results.name, done, expected, missing, tuple(faults))
+
+
+def _identity_faults(
+    row: RowValues,
+    splits: Mapping[str, int],
+    methods: Container[str],
+    scalings: Scalings,
+) -> Iterator[str]:
+    """Say what in a row the manifest does not list."""
+    if row["method"] not in methods:
+        yield f"{MANIFEST_FILE} has no method {row['method']!r}"
+    if row["mode"] not in scalings:
+        yield f"{MANIFEST_FILE} has no mode {row['mode']!r}"
+    elif row["scaling"] not in (scalings[row["mode"]] or (row["scaling"],)):
+        yield f"the mode {row['mode']} has no scaling {row['scaling']!r}"
+    if row["dataset"] not in splits:
+        yield f"{MANIFEST_FILE} has no data set {row['dataset']!r}"
+    elif not _is_split(row["split"], splits[row["dataset"]]):
+        last = splits[row["dataset"]] - 1
+        yield f"the split is {row['split']!r}, not one of 0 to {last}"
+
+
+def _is_split(value: Any, number: int) -> bool:
+    try:
+        return int(value) == float(value) and 0 <= int(value) < number
+    except (ValueError, OverflowError):  # a text, nothing, infinity
+        return False
+
+
+def _figure_faults(
+    row: RowValues, shares: Sequence[str], may_lack: bool
+) -> Iterator[str]:
+    """Say which figures of a row are impossible."""
+    if row["status"] not in STATUSES:
+        yield f"the status is {row['status']!r}, not one of {', '.join(STATUSES)}"
+    if row["status"] != "ok":
+        return
+    for column in shares:
+        value = float(row[column])
+        if value != value and not may_lack:
+            yield f"no {column}, although the status is ok"
+        elif value < 0 or value > 1:
+            yield f"{column} is {value:g}, not between 0 and 1"
+
+
+# ------------------------------------------------------------------- writing fresh rows
+
+
+def update_reference(
+    reference: Path, fresh: Path, names: Sequence[str] = ()
+) -> list[str]:
+    """Write fresh results of experiments over the reference.
+
+    Rows that were not run again stay. Their manifest stays too, with what the fresh run
+    adds to it, and lists the run under ``updates``.
+
+    Parameters
+    ----------
+    reference, fresh : Path
+        Folders with one folder per experiment.
+    names : sequence of str
+        Experiments; none means all fresh ones.
+
+    Returns
+    -------
+    list of str
+        What was written, one line per experiment.
+
+    Raises
+    ------
+    InputError
+        If only a part was run and it is not the same experiment; nothing is written
+        for any experiment then.
+    """
+    wanted = list(names) or experiments_in(fresh)
+    known = set(experiments_in(reference))
+    for name in wanted:
+        old, new = reference / name, fresh / name
+        if name not in known or _rows(old).index.isin(_rows(new).index).all():
+            continue  # all of it was run again
+        obstacles = compare(read_results(old), read_results(new)).obstacles
+        if obstacles:
+            raise InputError(
+                f"{new} has a part of the cells of {old}, and is not the same"
+                f" experiment: {'; '.join(obstacles)}. Run all of {name} to replace the"
+                " reference."
+            )
+    return [_update(reference / name, fresh / name, name in known) for name in wanted]
+
+
+def _rows(folder: Path) -> pd.DataFrame:
+    """Read rows as text, so that what stays keeps every digit."""
+    path = folder / ROWS_FILE
+    try:
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return rows.set_index(list(KEY), drop=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: cannot be read as result rows: {error}") from error
+
+
+def _update(reference: Path, fresh: Path, known: bool) -> str:
+    """Write one experiment, and say what was written."""
+    new = _rows(fresh)
+    if new.empty:
+        return f"{fresh.name}: no cells, so nothing is updated"
+    old = _rows(reference) if known else new.iloc[:0]
+    kept = old.index.difference(new.index, sort=False)
+    if len(kept):
+        _merge(reference, fresh, old, new)
+    else:
+        for name in (ROWS_FILE, MANIFEST_FILE):
+            with replacing(reference / name) as temporary:
+                shutil.copyfile(fresh / name, temporary)
+    if not known:
+        return f"{fresh.name}: added {len(new)} cells"
+    added = len(new.index.difference(old.index))
+    return (
+        f"{fresh.name}: replaced {len(new) - added} cells, added {added},"
+        f" kept {len(kept)}"
+    )
+
+
+def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -> None:
+    """Write the rows of both, the new ones where a cell is in both."""
+    columns = list(dict.fromkeys([*old.columns, *new.columns]))
+    order = [*old.index, *new.index.difference(old.index, sort=False)]
+    rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
+    was, now = (read_manifest(folder / MANIFEST_FILE) for folder in (reference, fresh))
+    merged = _merged_manifest(was, now, new)
+    with replacing(reference / ROWS_FILE) as temporary:
+        rows.loc[order, columns].fillna("").to_csv(
+            temporary, index=False, lineterminator="\n"
+        )
+    write_manifest(reference / MANIFEST_FILE, merged)
+
+
+def _merged_manifest(
+    old: Mapping[str, Any], new: Mapping[str, Any], rows: pd.DataFrame
+) -> dict[str, Any]:
+    """Describe the rows of both; `rows` are the new ones.
+
+    The newer config stands if it has every data set and method of the older. Of a data
+    set that the new run did not have, for want of data or by a filter, what the
+    reference says stays, like its rows.
+    """
+    datasets = _merged(old["datasets"], new["datasets"], "name", _was_there)
+    methods = _merged(old["methods"], new["methods"], "label")
+    described = len(new["datasets"]), len(new["methods"])
+    describing = new if described == (len(datasets), len(methods)) else old
+    was, now = old["experiment"], new["experiment"]
+    run_again = set(rows["method"])
+    experiment = {
+        **describing["experiment"],
+        "datasets": _merged(was["datasets"], now["datasets"], "name"),
+        "methods": _merged(was["methods"], now["methods"], "label"),
+        "scaling": list(dict.fromkeys([*was["scaling"], *now["scaling"]])),
+        "metrics": list(dict.fromkeys([*was["metrics"], *now["metrics"]])),
+        "selection_modes": {**now["selection_modes"], **was["selection_modes"]},
+        "selection_overrides": _merged_overrides(was, now, run_again),
+    }
+    splits = sum(int(entry["splits"]) for entry in datasets)
+    run = {key: new.get(key) for key in ("command", "environment")}
+    words = [m["selection_words"] for m in (old, new) if "selection_words" in m]
+    if words:  # how parameters were selected is not known of the whole either
+        overrides = _merged_overrides(words[0], words[-1], run_again)
+        old = {**old, "selection_words": {**words[0], "selection_overrides": overrides}}
+    return {
+        **old,
+        "config": describing.get("config"),
+        "experiment": experiment,
+        "datasets": datasets,
+        "methods": methods,
+        "expected": splits * len(methods) * len(experiment["scaling"]),
+        "updates": [*old.get("updates", []), {**run, "cells": len(rows)}],
+    }
+
+
+def _merged_overrides(
+    was: Mapping[str, Any], now: Mapping[str, Any], run_again: Container[str]
+) -> dict[str, Any]:
+    """Return the selections of single methods, those of now where they were run."""
+    newer = now.get("selection_overrides", {})
+    return {
+        **was.get("selection_overrides", {}),
+        **{label: plan for label, plan in newer.items() if label in run_again},
+    }
+
+
+def _was_there(dataset: Mapping[str, Any]) -> bool:
+    """Tell whether a run had a data set, which its manifest describes in any case."""
+    return bool(dataset.get("fingerprint")) and not dataset.get("missing")
+
+
+def _merged(
+    old: Sequence[Mapping[str, Any]],
+    new: Sequence[Mapping[str, Any]],
+    key: str,
+    replaces: Callable[[Mapping[str, Any]], bool] = lambda entry: True,
+) -> list[Mapping[str, Any]]:
+    """Return the old entries, some replaced by their new ones, and what is new."""
+    entries = {entry[key]: entry for entry in old}
+    entries |= {e[key]: e for e in new if e[key] not in entries or replaces(e)}
+    return list(entries.values())
