@@ -14,9 +14,9 @@ from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import CheckFailedError, DataUnavailableError, InputError
 
 if TYPE_CHECKING:
-    from drmbench.data.availability import Availability
-    from drmbench.data.entries import Artifact, DatasetEntry
+    from drmbench.data.catalogue import Artifact, DatasetEntry
     from drmbench.data.fetch import Fetcher
+    from drmbench.data.sources import Availability
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -61,8 +61,8 @@ def list_command(
 
     Nothing is downloaded.
     """
-    from drmbench.data.availability import availability
     from drmbench.data.paths import find_places
+    from drmbench.data.sources import availability
 
     places = find_places(data_dir)
     entries = _select(None, group, everything=True)
@@ -98,9 +98,9 @@ def fetch(
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Fetch and verify data sets; what cannot be had is told, the rest is fetched.
+    """Fetch and verify data sets; what cannot be obtained is told, the rest is fetched.
 
-    Ends with exit code 3 if something could not be had.
+    Ends with exit code 3 if something could not be obtained.
     """
     from drmbench.data.fetch import Fetcher
     from drmbench.data.paths import find_places
@@ -133,9 +133,9 @@ def fetch(
 )
 def verify(names: Names = None, data_dir: DataDir = None) -> None:
     """Hash every fetched file again and report damage (exit code 1)."""
-    from drmbench.data.availability import local_files
     from drmbench.data.fetch import damage
     from drmbench.data.paths import find_places
+    from drmbench.data.sources import local_files
 
     places = find_places(data_dir)
     files: dict[Path, Artifact] = {}
@@ -168,9 +168,9 @@ def info(
 ) -> None:
     """Show everything the catalogue knows about a data set."""
     from drmbench.cli.data_info import describe
-    from drmbench.data.availability import availability
+    from drmbench.data.catalogue import load_catalogue
     from drmbench.data.paths import find_places
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.sources import availability
 
     entry = load_catalogue().entry(name)
     answer = availability(entry, find_places(data_dir))
@@ -181,7 +181,7 @@ def _select(
     names: list[str] | None, groups: list[str] | None, everything: bool
 ) -> list[DatasetEntry]:
     """Return what names and groups ask for; all of it if they ask for nothing."""
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.catalogue import load_catalogue
 
     catalogue = load_catalogue()
     chosen = catalogue.entries(names or [])
@@ -193,7 +193,7 @@ def _select(
 def _fetch_all(
     entries: list[DatasetEntry], fetcher: Fetcher
 ) -> dict[str, DataUnavailableError]:
-    """Fetch one after the other, a line each; return what could not be had."""
+    """Fetch one after the other, a line each; return what could not be obtained."""
     from drmbench.data.sources import resolve
 
     missing = {}
@@ -210,7 +210,7 @@ def _fetch_all(
 def _missing_text(missing: dict[str, DataUnavailableError]) -> str:
     shown = list(missing.values())[:_FULL_REASONS]
     rest = list(missing)[_FULL_REASONS:]
-    lines = [f"{len(missing)} could not be had: {', '.join(missing)}"]
+    lines = [f"{len(missing)} could not be obtained: {', '.join(missing)}"]
     lines += [str(error) for error in shown]
     if rest:
         lines.append("For why each of the others is missing: drmbench data fetch NAME")

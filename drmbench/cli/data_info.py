@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from drmbench.cli.output import bar
 
 if TYPE_CHECKING:
-    from drmbench.data.availability import Availability
-    from drmbench.data.entries import Artifact, DatasetEntry, PaperUse, Source
+    from drmbench.data.catalogue import Artifact, DatasetEntry, PaperUse, Source
+    from drmbench.data.sources import Availability
 
 _INDENT = 15
 _WIDTH = 88

@@ -12,7 +12,7 @@ from drmbench.cli.output import examples
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.data.chunk import ChunkedFile
+    from drmbench.data.chunks import ChunkedFile
     from drmbench.drm.model_file import StoredModel
     from drmbench.protocol.file_fit import Choice, FileFacts
 
@@ -84,7 +84,7 @@ def fit_command(
     features may be some thousands, rows any number. DATA is read twice: for the
     classes and scales, and for the model.
     """
-    from drmbench.data.chunks import open_labelled, rows_per_chunk
+    from drmbench.data.user import open_labelled, rows_per_chunk
     from drmbench.protocol.file_fit import SELECTION_ROWS, fit_file, scan
 
     weights = _checked_weights(alpha, beta, select)

@@ -13,7 +13,7 @@ from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.data.entries import DatasetEntry
+    from drmbench.data.catalogue import DatasetEntry
     from drmbench.methods.base import Method
     from drmbench.paper import PublishedCell
     from drmbench.protocol.reproduction import ReproducedCell
@@ -69,7 +69,7 @@ def keel_cells(
 
 
 def _chosen_sets(names: list[str] | None) -> list[DatasetEntry]:
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.catalogue import load_catalogue
 
     catalogue = load_catalogue()
     with_folds = catalogue.group("keel")

@@ -11,8 +11,7 @@ from drmbench.config.generated import checked_parameters
 from drmbench.config.model import DatasetRef
 from drmbench.config.problems import Problems
 from drmbench.config.tree import Node, Scalar, Table
-from drmbench.data.entries import DatasetEntry, PaperUse
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
 from drmbench.errors import InputError, did_you_mean
 
 

@@ -8,7 +8,7 @@ from drmbench.config.fit import fit, misfit
 from drmbench.config.problems import Problems
 from drmbench.config.shapes import Number
 from drmbench.config.tree import Scalar, Table
-from drmbench.data.entries import DatasetEntry
+from drmbench.data.catalogue import DatasetEntry
 from drmbench.errors import InputError, did_you_mean
 
 

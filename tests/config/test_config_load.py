@@ -29,7 +29,7 @@ from drmbench.config.lines import read_tree
 from drmbench.config.names import QUICK_METHODS, SOLVERS
 from drmbench.config.problems import Problems
 from drmbench.config.tree import plain
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import load_catalogue
 from drmbench.errors import InputError
 from drmbench.methods.registry import list_methods
 from drmbench.protocol.selection import SelectionPlan

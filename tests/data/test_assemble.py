@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from drmbench.data import assemble as assemble_module
 from drmbench.data.assemble import assemble
+from drmbench.data.catalogue import DatasetEntry, Source
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.entries import DatasetEntry, Source
-from drmbench.data.readers.table import Table
+from drmbench.data.readers.common import RawTable
 from drmbench.errors import CheckFailedError
 
 ROWS = 30
@@ -25,15 +25,15 @@ def tiny(entry: DatasetEntry) -> DatasetEntry:
     )
 
 
-def true_table() -> Table:
-    return Table(
+def true_table() -> RawTable:
+    return RawTable(
         X=np.arange(2.0 * ROWS).reshape(ROWS, 2) % 17,
         labels=np.array(["a", "b", "b"] * (ROWS // 3)),
         parts=np.zeros(ROWS, dtype=np.int64),
     )
 
 
-def take(table: Table, order: list[int], parts: list[int] | None = None) -> Table:
+def take(table: RawTable, order: list[int], parts: list[int] | None = None) -> RawTable:
     return dataclasses.replace(
         table,
         X=table.X[order],
@@ -42,7 +42,7 @@ def take(table: Table, order: list[int], parts: list[int] | None = None) -> Tabl
     )
 
 
-def build(entry: DatasetEntry, table: Table, **changes: object) -> Dataset:
+def build(entry: DatasetEntry, table: RawTable, **changes: object) -> Dataset:
     source = dataclasses.replace(Source("files"), **changes)  # type: ignore[arg-type]
     return assemble(entry, source, table, Provenance("file"))
 

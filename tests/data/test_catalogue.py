@@ -6,9 +6,8 @@ import pytest
 import yaml
 
 from drmbench.data import paths
-from drmbench.data.entries import DatasetEntry
+from drmbench.data.catalogue import Catalogue, DatasetEntry, load_catalogue
 from drmbench.data.readers import reader_names
-from drmbench.data.registry import Catalogue, load_catalogue
 from drmbench.errors import CheckFailedError, InputError
 
 # The paper's Table 2 (with the corrections of leukemia and nakayama) and Table 4:

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.readers.arrays import array_table, decoding, stack
+from drmbench.data.readers.common import (
+    Blob,
+    RawTable,
+    array_table,
+    decoding,
+    read_each,
+)
 from drmbench.data.readers.matfile import Unsupported, Variable, decode
-from drmbench.data.readers.table import Blob, Table
 from drmbench.errors import InputError, did_you_mean
 
 SAMPLE_NAMES = ("X", "x", "fea", "data", "DATA", "features")
@@ -26,7 +31,7 @@ def read(
     x: str | None = None,
     y: str | None = None,
     transpose: bool | None = None,
-) -> Table:
+) -> RawTable:
     """Read one or several MATLAB files with the same variables.
 
     Parameters
@@ -41,13 +46,12 @@ def read(
         Whether a sample is a column of the matrix instead of a row; by default
         whichever the number of labels fits, a row if both do.
     """
-    tables = [_read_one(blob, x, y, transpose) for blob in blobs]
-    return stack([blob.name for blob in blobs], tables)
+    return read_each(blobs, lambda blob: _read_one(blob, x, y, transpose))
 
 
 def _read_one(
     blob: Blob, x: str | None, y: str | None, transpose: bool | None
-) -> Table:
+) -> RawTable:
     variables = load_variables(blob)
     label_name = y or _label_name(blob, variables)
     labels = variable(blob, variables, label_name)
@@ -67,15 +71,15 @@ def _label_name(blob: Blob, variables: Mapping[str, Variable]) -> str:
 def _sample_name(blob: Blob, variables: Mapping[str, Variable], label_name: str) -> str:
     others = {name: value for name, value in variables.items() if name != label_name}
     usual = [name for name in SAMPLE_NAMES if name in others]
-    matrices = [name for name, value in others.items() if _is_matrix(value)]
+    matrices = [
+        name
+        for name, value in others.items()
+        if isinstance(value, np.ndarray) and value.ndim == 2 and min(value.shape) > 1
+    ]
     for candidates in (usual, matrices):
         if len(candidates) == 1:
             return candidates[0]
     raise _undecided(blob, variables, "samples", SAMPLE_NAMES)
-
-
-def _is_matrix(value: Variable) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 2 and min(value.shape) > 1
 
 
 def _undecided(
@@ -94,7 +98,7 @@ def load_variables(blob: Blob) -> dict[str, Variable]:
             f"{blob.name}: MATLAB 7.3 files (HDF5) are not supported; save it with"
             f" save(..., '-v7')"
         )
-    with decoding(blob, "MATLAB file"):
+    with decoding(blob.name, "MATLAB file"):
         return decode(blob.data)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drmbench.data.entries import DatasetEntry
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import DatasetEntry, load_catalogue
 from drmbench.paper import PublishedCell, published_cells, table_rows
 from drmbench.report.claim_checks.evidence import Evidence
 from drmbench.report.claim_checks.outcome import SAME, Outcome
