@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -97,13 +96,13 @@ def _is_regular(
     lines: Sequence[str], block: str, delimiter: str, numeric: Sequence[bool]
 ) -> bool:
     """Tell whether pandas splits these lines at the same places as ``csv``."""
-    plain = block
-    if '"' in block:
-        plain = _quoted_cell(delimiter).sub("", block)
-    if "\0" in block or '"' in plain:
-        return False
+    plain = block if '"' not in block else _outside_quotes(block, delimiter)
     # pandas fills up short rows, but refuses long ones: the sum tells of both.
-    if plain.count(delimiter) != len(lines) * (len(numeric) - 1):
+    if (
+        plain is None
+        or plain.count(delimiter) != len(lines) * (len(numeric) - 1)
+        or "\0" in block
+    ):
         return False
     limit = csv.field_size_limit()
     if any(len(line) > limit for line in lines):
@@ -119,11 +118,20 @@ def _is_regular(
     )
 
 
-@lru_cache(maxsize=4)
-def _quoted_cell(delimiter: str) -> re.Pattern[str]:
-    """Return the pattern of a cell that quotes enclose, from delimiter to delimiter."""
-    ends, gap = re.escape(delimiter) + r"\n", "" if delimiter == "\t" else " *"
-    return re.compile(rf'(?<![^{ends}]){gap}"(?:[^"\n]|"")*"(?=[{ends}]|\Z)')
+def _outside_quotes(block: str, delimiter: str) -> str | None:
+    """Return the text outside quotes, or None if these do not enclose whole cells."""
+    parts = block.split('"')
+    outside, inside = parts[::2], "".join(parts[1::2])
+    if len(parts) % 2 == 0 or "\n" in inside:
+        return None
+    gap, ends = "" if delimiter == "\t" else " ", ("\n", delimiter)
+    # Nothing between two quotes is a quote inside a cell.
+    closed = all(not part or part.startswith(ends) for part in outside[1:])
+    begun = all(
+        not part or part.rstrip(gap).endswith(ends)
+        for part in ["\n" + outside[0], *outside[1:-1]]
+    )
+    return "".join(outside) if closed and begun else None
 
 
 @lru_cache(maxsize=1)
