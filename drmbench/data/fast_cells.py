@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.readers.cells import is_number
+from drmbench.data.readers.cells import csv_reader, is_number
 
 
 class Texts(NamedTuple):
@@ -24,13 +24,6 @@ class Texts(NamedTuple):
 
     values: list[str]
     places: NDArray[np.integer[Any]]
-
-
-def csv_reader(lines: Any, delimiter: str) -> Any:
-    """Return Python's csv reader as all users' tables are read."""
-    return csv.reader(
-        lines, delimiter=delimiter, skipinitialspace=delimiter != "\t", strict=True
-    )
 
 
 def parse_block(

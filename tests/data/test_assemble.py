@@ -120,7 +120,7 @@ def test_rows_can_be_left_out_by_label_or_gap(plain: DatasetEntry) -> None:
         ({"p": 3}, "expected 3 features, found 2"),
         (
             {"class_counts": {"a": 11, "b": 19}},
-            r"expected {'a': 11, 'b': 19} samples a class, found {'a': 10, 'b': 20}",
+            r"expected {'a': 11, 'b': 19} samples per class, found {'a': 10, 'b': 20}",
         ),
         ({"class_counts": {"a": 30}, "classes": 1}, "class 'b' that the catalogue"),
         ({"class_counts": None, "classes": 3}, "expected 3 classes, found 2"),
@@ -147,5 +147,5 @@ def test_folds_of_other_sizes_are_refused(
     facts = {"small": {"folds": "12345" * 6}}
     monkeypatch.setattr(assemble_module, "row_orders", lambda: facts)
     table = take(true_table(), list(range(ROWS)), [0] * 10 + [1, 2, 3, 4] * 5)
-    with pytest.raises(CheckFailedError, match="rows a fold"):
+    with pytest.raises(CheckFailedError, match="rows per fold"):
         build(tiny, table, rows="folds")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,29 +18,17 @@ from drmbench.data.readers.common import Blob, RawTable
 from drmbench.data.readers.compression import decompress
 from drmbench.errors import InputError
 
-NumberedCells = Iterable[tuple[int, list[str]]]
+NumberedCells = Iterator[tuple[int, list[str]]]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Cells of one or several text files; all rows have the same number of cells.
+    """Cells of one or several text files; all rows have the same number of cells."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Name of every file.
-    cells : list of list of str
-        The cells, row by row.
-    parts : list of int
-        Number of the file each row stands in.
-    lines : list of int
-        Line number of each row in its file, from 1.
-    """
-
-    names: tuple[str, ...]
-    cells: list[list[str]]
-    parts: list[int]
-    lines: list[int]
+    names: tuple[str, ...]  #: name of every file
+    cells: list[list[str]]  #: row by row
+    parts: list[int]  #: number of the file each row stands in
+    lines: list[int]  #: line number of each row in its file, from 1
 
     @property
     def width(self) -> int:
@@ -57,13 +46,7 @@ class Rows:
 
 
 def text(blob: Blob, encoding: str = "utf-8-sig") -> str:
-    r"""Return a blob's text: decompressed, without byte-order mark, ``\n`` line ends.
-
-    Raises
-    ------
-    InputError
-        The bytes are not text in this encoding.
-    """
+    r"""Return a blob's text: decompressed, no byte-order mark, ``\n`` line ends."""
     data = decompress(blob)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
@@ -82,7 +65,7 @@ def text(blob: Blob, encoding: str = "utf-8-sig") -> str:
 def split_rows(blobs: Sequence[Blob], delimiter: str | None) -> Rows:
     """Return the rows of plain text, split at a delimiter or (None) at white space."""
 
-    def split(blob: Blob) -> Iterator[tuple[int, list[str]]]:
+    def split(blob: Blob) -> NumberedCells:
         for number, line in enumerate(text(blob).split("\n"), start=1):
             if line.strip():
                 yield number, [cell.strip() for cell in line.split(delimiter)]
@@ -90,36 +73,34 @@ def split_rows(blobs: Sequence[Blob], delimiter: str | None) -> Rows:
     return gather(blobs, split)
 
 
+def csv_reader(lines: Iterable[str], delimiter: str) -> Any:
+    """Return Python's csv reader, as all csv and tsv text is read."""
+    return csv.reader(
+        lines, delimiter=delimiter, skipinitialspace=delimiter != "\t", strict=True
+    )
+
+
+def csv_records(file: str, lines: Iterable[str], delimiter: str) -> NumberedCells:
+    """Yield the line number and cells of each row of csv text that is not empty."""
+    reader = csv_reader(lines, delimiter)
+    try:
+        for record in reader:
+            cells = [cell.strip() for cell in record]
+            if any(cells):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise InputError(f"{file}, line {reader.line_num}: {error}") from error
+
+
 def csv_rows(blobs: Sequence[Blob], delimiter: str) -> Rows:
     """Return the rows of csv text, where a quoted cell may hold the delimiter."""
-
-    def split(blob: Blob) -> Iterator[tuple[int, list[str]]]:
-        reader = csv.reader(
-            io.StringIO(text(blob)),
-            delimiter=delimiter,
-            skipinitialspace=delimiter != "\t",
-            strict=True,
-        )
-        try:
-            for record in reader:
-                cells = [cell.strip() for cell in record]
-                if any(cells):
-                    yield reader.line_num, cells
-        except csv.Error as error:
-            raise InputError(f"{blob.name}, line {reader.line_num}: {error}") from error
-
-    return gather(blobs, split)
+    return gather(
+        blobs, lambda blob: csv_records(blob.name, io.StringIO(text(blob)), delimiter)
+    )
 
 
 def gather(blobs: Sequence[Blob], split: Callable[[Blob], NumberedCells]) -> Rows:
-    """Collect the rows of all blobs and check that none is shorter or longer.
-
-    Raises
-    ------
-    InputError
-        There is no blob, a blob has no row, or a row has another number of cells
-        than the first.
-    """
+    """Collect the rows of all blobs; refuse empty blobs and rows of another length."""
     if not blobs:
         raise InputError("no file to read")
     rows = Rows(tuple(blob.name for blob in blobs), [], [], [])
@@ -143,13 +124,7 @@ def gather(blobs: Sequence[Blob], split: Callable[[Blob], NumberedCells]) -> Row
 def without_headers(
     rows: Rows, has_header: Sequence[bool]
 ) -> tuple[Rows, list[str] | None]:
-    """Return the rows without each file's header row, and the names in the first.
-
-    Raises
-    ------
-    InputError
-        Headers differ between files, or a file has nothing but its header.
-    """
+    """Return the rows without each file's header row, and the names in the first."""
     names: list[str] | None = None
     kept: list[int] = []
     for part, file in enumerate(rows.names):
@@ -221,13 +196,7 @@ def categories_of(
 def numbers(
     rows: Rows, column: int, title: str, missing: Collection[str] = MISSING
 ) -> NDArray[np.float64]:
-    """Return a column as numbers, NaN where one is missing.
-
-    Raises
-    ------
-    InputError
-        A cell is neither a finite number nor missing.
-    """
+    """Return a column as numbers, NaN where one is missing; refuse anything else."""
     cells = rows.columns[column]
     try:
         values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
@@ -252,7 +221,7 @@ def numbers(
 
 
 def number_matrix(rows: Rows, first: int = 0) -> NDArray[np.float64]:
-    """Return all columns from `first` on as numbers, one row a row."""
+    """Return all columns from `first` on as numbers."""
     matrix = np.empty((len(rows.cells), rows.width - first))
     for column in range(first, rows.width):
         matrix[:, column - first] = numbers(rows, column, f"column {column + 1}")
@@ -266,13 +235,7 @@ def codes(
     coding: Coding,
     missing: Collection[str] = MISSING,
 ) -> NDArray[np.float64]:
-    """Return the codes of a nominal column, NaN where a value is missing.
-
-    Raises
-    ------
-    InputError
-        A cell is none of the categories.
-    """
+    """Return the codes of a nominal column, NaN where missing; refuse other cells."""
     values = np.empty(len(rows.cells))
     for row, cell in enumerate(rows.columns[column]):
         if cell in coding:
@@ -293,13 +256,7 @@ def labels(
     classes: Collection[str] | None = None,
     missing: Collection[str] = MISSING,
 ) -> NDArray[np.str_]:
-    """Return the class labels in a column; every row must have one.
-
-    Raises
-    ------
-    InputError
-        A label is missing, or none of the given classes.
-    """
+    """Return the class labels in a column; every row must have one of the classes."""
     cells = rows.columns[column]
     for row, cell in enumerate(cells):
         if cell in missing:

@@ -22,27 +22,13 @@ class Blob(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Samples as a reader finds them, before any check against the catalogue.
+    """Samples as a reader finds them, before any check against the catalogue."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, p), float64
-        One sample per row; NaN marks a missing value.
-    labels : ndarray of shape (n,), str
-        Class label of every row, as text and stripped.
-    parts : ndarray of shape (n,), int
-        Which of the blobs a row came from (all 0 for a single file).
-    feature_names : tuple of str or None
-        Column names where the format has them.
-    nominal : tuple of int
-        Columns whose numbers are codes of categories.
-    """
-
-    X: NDArray[np.float64]
-    labels: NDArray[np.str_]
-    parts: NDArray[np.int64]
-    feature_names: tuple[str, ...] | None = None
-    nominal: tuple[int, ...] = ()
+    X: NDArray[np.float64]  #: one sample per row; NaN marks a missing value
+    labels: NDArray[np.str_]  #: class label of every row, as text and stripped
+    parts: NDArray[np.int64]  #: which of the blobs a row came from
+    feature_names: tuple[str, ...] | None = None  #: where the format has them
+    nominal: tuple[int, ...] = ()  #: columns whose numbers are codes of categories
 
 
 class Reader(Protocol):
