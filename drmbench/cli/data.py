@@ -15,7 +15,6 @@ from drmbench.errors import CheckFailedError, DataUnavailableError, InputError
 
 if TYPE_CHECKING:
     from drmbench.data.catalogue import Artifact, DatasetEntry
-    from drmbench.data.fetch import Fetcher
     from drmbench.data.sources import Availability
 
 app = typer.Typer(
@@ -104,6 +103,7 @@ def fetch(
     """
     from drmbench.data.fetch import Fetcher
     from drmbench.data.paths import find_places
+    from drmbench.data.sources import resolve
 
     if not (names or group or everything):
         raise InputError(
@@ -117,12 +117,25 @@ def fetch(
         find_places(data_dir),
         must_store=True,
         progress=sys.stderr.isatty(),
-        report=_report,
+        report=lambda line: typer.echo(f"      {line}", err=True),
     )
-    missing = _fetch_all(entries, fetcher)
+    missing: dict[str, DataUnavailableError] = {}
+    for number, entry in enumerate(entries, start=1):
+        try:
+            state = resolve(entry, fetcher).origin
+        except DataUnavailableError as error:
+            missing[entry.name] = error
+            state = "MISSING"
+        typer.echo(f"[{number}/{len(entries)}] {entry.name}: {state}")
     typer.echo(f"{len(entries) - len(missing)} of {len(entries)} data sets are ready")
     if missing:
-        raise DataUnavailableError(_missing_text(missing))
+        lines = [f"{len(missing)} could not be obtained: {', '.join(missing)}"]
+        lines += map(str, list(missing.values())[:_FULL_REASONS])
+        if len(missing) > _FULL_REASONS:
+            lines.append(
+                "For why each of the others is missing: drmbench data fetch NAME"
+            )
+        raise DataUnavailableError("\n".join(lines))
 
 
 @app.command(
@@ -188,37 +201,6 @@ def _select(
     for group in groups or []:
         chosen += [entry for entry in catalogue.group(group) if entry not in chosen]
     return list(catalogue) if everything and not chosen else chosen
-
-
-def _fetch_all(
-    entries: list[DatasetEntry], fetcher: Fetcher
-) -> dict[str, DataUnavailableError]:
-    """Fetch one after the other, a line each; return what could not be obtained."""
-    from drmbench.data.sources import resolve
-
-    missing = {}
-    for number, entry in enumerate(entries, start=1):
-        try:
-            state = resolve(entry, fetcher).origin
-        except DataUnavailableError as error:
-            missing[entry.name] = error
-            state = "MISSING"
-        typer.echo(f"[{number}/{len(entries)}] {entry.name}: {state}")
-    return missing
-
-
-def _missing_text(missing: dict[str, DataUnavailableError]) -> str:
-    shown = list(missing.values())[:_FULL_REASONS]
-    rest = list(missing)[_FULL_REASONS:]
-    lines = [f"{len(missing)} could not be obtained: {', '.join(missing)}"]
-    lines += [str(error) for error in shown]
-    if rest:
-        lines.append("For why each of the others is missing: drmbench data fetch NAME")
-    return "\n".join(lines)
-
-
-def _report(line: str) -> None:
-    typer.echo(f"      {line}", err=True)
 
 
 def _as_row(entry: DatasetEntry, answer: Availability) -> tuple[str, ...]:

@@ -172,11 +172,10 @@ class ChunkedLibsvm:
 
     def chunks(self, chunksize: int) -> Iterator[Chunk]:
         """Yield the rows as dense matrices, at most `chunksize` at a time."""
-        found = False
+        batch: list[Line] = []
         for batch in batches(self._lines(), chunksize):
-            found = True
             yield self._chunk(batch)
-        if not found:
+        if not batch:
             raise InputError(f"{self.path.name}: no data in the file")
 
     def _lines(self) -> Iterator[Line]:
@@ -202,7 +201,14 @@ class ChunkedLibsvm:
         try:
             sparse, labels = _parse_lines(line for _, line in batch)
         except Exception:  # whatever the parser raises; the line that does it tells
-            self._refuse_malformed(batch)
+            for number, content in batch:
+                try:
+                    _parse_lines([content])
+                except Exception as error:
+                    raise InputError(
+                        f"{file}, line {number}: expected 'label index:value …' with"
+                        f" ascending indices, found {content[:60]!r}"
+                    ) from error
             raise
         outside = (sparse.indices < 1) | (sparse.indices > self.n_features)
         if outside.any():
@@ -224,16 +230,6 @@ class ChunkedLibsvm:
             line = batch[int(np.flatnonzero(np.isnan(labels))[0])][0]
             raise InputError(f"{file}, line {line}: the class is missing")
         return Chunk(X, label_text(file, labels))
-
-    def _refuse_malformed(self, batch: list[Line]) -> None:
-        for number, line in batch:
-            try:
-                _parse_lines([line])
-            except Exception as error:
-                raise InputError(
-                    f"{self.path.name}, line {number}: expected 'label index:value …'"
-                    f" with ascending indices, found {line[:60]!r}"
-                ) from error
 
 
 def _parse_lines(lines: Iterator[str] | list[str]) -> tuple[Any, Any]:

@@ -10,13 +10,20 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from drmbench.data.readers.cells import csv_reader, is_number
+
+#: Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
+_EVERY_DIGIT: dict[str, Any] = (
+    {"float_precision": "round_trip"}
+    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+    else {}
+)
 
 
 class Texts(NamedTuple):
@@ -48,8 +55,6 @@ def parse_block(
     >>> parse_block(["1.5,cat\n", "NA,dog\n"], ",", [True, False]) is None
     True
     """
-    import pandas as pd
-
     block = "".join(lines)
     if not _is_regular(lines, block, delimiter, numeric):
         return None
@@ -66,7 +71,7 @@ def parse_block(
             na_filter=False,
             skipinitialspace=delimiter != "\t",
             low_memory=False,
-            **_every_digit(),
+            **_EVERY_DIGIT,
         )
     except ValueError:  # pandas' ParserError and UnicodeEncodeError are such
         return None
@@ -125,13 +130,3 @@ def _outside_quotes(block: str, delimiter: str) -> str | None:
         for part in ["\n" + outside[0], *outside[1:-1]]
     )
     return "".join(outside) if closed and begun else None
-
-
-@lru_cache(maxsize=1)
-def _every_digit() -> dict[str, Any]:
-    """Return the option that makes pandas round as Python does, where it needs one."""
-    import pandas as pd
-
-    # Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
-    version = tuple(map(int, pd.__version__.split(".")[:2]))
-    return {"float_precision": "round_trip"} if version < (3, 1) else {}

@@ -104,7 +104,15 @@ def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
     """Load one data set of the catalogue itself, never a relative of it."""
     found = resolve(entry, fetcher)
     if found.source.package:
-        table = _package_table(found.source.loader)
+        from sklearn import datasets
+
+        bunch = getattr(datasets, found.source.loader)()
+        table = RawTable(
+            X=np.ascontiguousarray(bunch.data, dtype=np.float64),
+            labels=np.asarray(bunch.target_names)[bunch.target].astype(str),
+            parts=np.zeros(len(bunch.target), dtype=np.int64),
+            feature_names=tuple(bunch.feature_names),
+        )
         content = bytes_checksum(table.X.tobytes() + "\n".join(table.labels).encode())
         files = {found.source.loader: content}
         provenance = Provenance(found.origin, files, note=entry.note)
@@ -140,19 +148,6 @@ def _load_substitute(
         dataset.provenance, substitute_for=entry.name, note=substitute.note
     )
     return dataclasses.replace(dataset, provenance=provenance)
-
-
-def _package_table(loader: str) -> RawTable:
-    """Return what one of scikit-learn's loading functions has."""
-    from sklearn import datasets
-
-    bunch = getattr(datasets, loader)()
-    return RawTable(
-        X=np.ascontiguousarray(bunch.data, dtype=np.float64),
-        labels=np.asarray(bunch.target_names)[bunch.target].astype(str),
-        parts=np.zeros(len(bunch.target), dtype=np.int64),
-        feature_names=tuple(bunch.feature_names),
-    )
 
 
 def copy_path(

@@ -207,11 +207,15 @@ def local_files(entry: DatasetEntry, places: Places) -> Iterator[tuple[Path, Art
 def _look(source: Source, step: Step, places: Places) -> Availability:
     """Answer for one source and place; an empty `where` means: try the next one."""
     if step == "local":
-        found = [_holder(artifact, places) for artifact in source.artifacts]
-        if None in found:
-            absent = source.artifacts[found.index(None)].name
-            return Availability(False, "", f"{absent} is not here")
-        return Availability(True, (source.label if source.members else found[0]) or "")
+        where = source.label if source.members else ""
+        for artifact in source.artifacts:
+            for folder in places.folders:
+                if _same_size(folder.path / artifact.name, artifact):
+                    where = where or folder.label
+                    break
+            else:
+                return Availability(False, "", f"{artifact.name} is not here")
+        return Availability(True, where)
     if step == "package":
         installed = installed_version(source.package)
         if installed is None:
@@ -233,14 +237,6 @@ def _look(source: Source, step: Step, places: Places) -> Availability:
     host = urlsplit(source.artifacts[0].url or "").netloc
     where = {"mirror": "mirror", "pip": source.label}.get(step, f"url {host}")
     return Availability(False, where, why)
-
-
-def _holder(artifact: Artifact, places: Places) -> str | None:
-    """Return the first folder that has a file of the right size, by its label."""
-    for folder in places.folders:
-        if _same_size(folder.path / artifact.name, artifact):
-            return folder.label
-    return None
 
 
 def _same_size(path: Path, artifact: Artifact) -> bool:

@@ -87,24 +87,19 @@ def numbered_lines(path: Path, data: bytes | None = None) -> Iterator[tuple[int,
         number = 0
         try:
             for number, line in enumerate(text, start=1):
-                _check_text(path, number, line)
+                if "\0" in line:
+                    reason = "a zero byte; this is not text"
+                    raise InputError(f"{path.name}, line {number}: {reason}")
+                if not line.isascii():
+                    line.encode()
                 yield number, line
+        except UnicodeEncodeError as error:
+            byte = ord(error.object[error.start]) & 0xFF
+            raise InputError(
+                f"{path.name}, line {number}: not UTF-8 text (byte {byte:#04x}); save"
+                f" the file as UTF-8"
+            ) from error
         except DAMAGE as error:
             raise InputError(
                 f"{path.name}, after line {number}: damaged or truncated data ({error})"
             ) from error
-
-
-def _check_text(path: Path, number: int, line: str) -> None:
-    if "\0" in line:
-        raise InputError(f"{path.name}, line {number}: a zero byte; this is not text")
-    if line.isascii():
-        return
-    try:
-        line.encode()
-    except UnicodeEncodeError as error:
-        byte = ord(line[error.start]) & 0xFF
-        raise InputError(
-            f"{path.name}, line {number}: not UTF-8 text (byte {byte:#04x}); save the"
-            f" file as UTF-8"
-        ) from error

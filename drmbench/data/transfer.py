@@ -83,6 +83,7 @@ def download(url: str, target: Path, size: int | None, *, progress: bool) -> Non
 def _download_once(url: str, target: Path, progress: bool) -> None:
     import pooch
     import requests
+    from urllib3.exceptions import NewConnectionError
 
     downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT)
     try:
@@ -95,23 +96,16 @@ def _download_once(url: str, target: Path, progress: bool) -> None:
             f"HTTP {status} {error.response.reason}",
             broken=status >= 500 or status == 429,  # a server in trouble may recover
         ) from error
+    except requests.exceptions.SSLError as error:
+        raise TransferError(f"no secure connection: {error}") from error
     except requests.RequestException as error:
-        raise _as_transfer_error(error, url) from error
-
-
-def _as_transfer_error(error: Exception, url: str) -> TransferError:
-    """Tell a host that does not answer from a connection that broke off."""
-    import requests
-    from urllib3.exceptions import NewConnectionError
-
-    cause = getattr(error.args[0], "reason", None) if error.args else None
-    silent = (requests.ConnectTimeout, requests.exceptions.ProxyError)
-    if isinstance(error, silent) or isinstance(cause, NewConnectionError):
-        host = urlsplit(url).netloc
-        return TransferError(f"{host} cannot be reached", unreachable=True)
-    if isinstance(error, requests.exceptions.SSLError):
-        return TransferError(f"no secure connection: {error}")
-    return TransferError(f"the connection broke off ({error})", broken=True)
+        cause = getattr(error.args[0], "reason", None) if error.args else None
+        silent = (requests.ConnectTimeout, requests.exceptions.ProxyError)
+        if isinstance(error, silent) or isinstance(cause, NewConnectionError):
+            reason = f"{urlsplit(url).netloc} cannot be reached"
+            raise TransferError(reason, unreachable=True) from error
+        reason = f"the connection broke off ({error})"
+        raise TransferError(reason, broken=True) from error
 
 
 def pip_download(requirement: str, wheel: str, target: Path) -> None:
@@ -142,22 +136,18 @@ def pip_download(requirement: str, wheel: str, target: Path) -> None:
             )
         except subprocess.TimeoutExpired as error:
             raise TransferError(f"pip did not finish in {_PIP_TIMEOUT} s") from error
-        if done.returncode != 0:
-            raise TransferError(f"pip failed: {_last_error(done.stderr)}")
+        if done.returncode != 0:  # its last error, or the end of its traceback
+            lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+            errors = [line for line in lines if line.startswith("ERROR:")]
+            reason = lines[-1] if lines else "no message"
+            if errors and not errors[-1].endswith("Exception:"):
+                reason = errors[-1].removeprefix("ERROR:").strip()
+            raise TransferError(f"pip failed: {reason}")
         fetched = Path(folder, wheel)
         if not fetched.is_file():
             found = ", ".join(path.name for path in Path(folder).iterdir()) or "nothing"
             raise TransferError(f"pip brought {found} instead of {wheel}")
         fetched.replace(target)
-
-
-def _last_error(text: str) -> str:
-    """Return pip's last error message, or the last line of its traceback."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR:")]
-    if errors and not errors[-1].endswith("Exception:"):
-        return errors[-1].removeprefix("ERROR:").strip()
-    return lines[-1] if lines else "no message"
 
 
 def copy(source: Path, target: Path) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,15 +192,12 @@ class UserTable:
                     break
             yield from batches((line for line in text if line.strip(empty)), count)
 
-    def _quick_chunk(
-        self, columns: Sequence[NDArray[np.float64] | Texts]
-    ) -> Chunk | None:
+    def _quick_chunk(self, columns: Sequence[Any]) -> Chunk | None:
         """Return parsed columns as a chunk, or None if a label is missing."""
         X = np.column_stack([columns[column] for column in self._features])
         if self._label is None:
             return Chunk(X, None)
-        texts = columns[self._label]
-        assert isinstance(texts, Texts)
+        texts: Texts = columns[self._label]
         if not MISSING_CELLS.isdisjoint(texts.values):
             return None
         return Chunk(X, np.array(texts.values, dtype=np.str_)[texts.places])

@@ -59,13 +59,7 @@ def array_table(
     labels: Any,
     feature_names: tuple[str, ...] | None = None,
 ) -> RawTable:
-    """Check arrays read from a file and make them a table of one part.
-
-    Raises
-    ------
-    InputError
-        X is not a matrix of finite real numbers or NaN, or the labels do not fit it.
-    """
+    """Check arrays read from a file and make them a table of one part."""
     array = np.asarray(X)
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(
@@ -94,11 +88,6 @@ def array_table(
 
 def label_text(file: str, labels: Any) -> NDArray[np.str_]:
     """Return class labels of any kind as text: ``True``, ``3``, ``0.5``, ``cat``.
-
-    Raises
-    ------
-    InputError
-        A label is missing (NaN or empty) or is not a single value.
 
     Examples
     --------
@@ -151,13 +140,7 @@ def read_each(blobs: Sequence[Blob], read_one: Callable[[Blob], RawTable]) -> Ra
 
 
 def stack(files: Sequence[str], tables: Sequence[RawTable]) -> RawTable:
-    """Put tables with the same columns below each other and number their parts.
-
-    Raises
-    ------
-    InputError
-        There is no table, or their numbers of features differ.
-    """
+    """Put tables with the same columns below each other and number their parts."""
     if not tables:
         raise InputError("no file to read")
     first = tables[0]

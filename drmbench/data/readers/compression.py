@@ -91,11 +91,6 @@ _DECOMPRESSORS: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
 def decompress(blob: Blob) -> bytes:
     """Return the bytes inside a gzip, bzip2 or ``.Z`` file, or those of a plain one.
 
-    Raises
-    ------
-    InputError
-        The file begins like a compressed one but is damaged or cut short.
-
     Examples
     --------
     >>> decompress(Blob("a.csv.gz", gzip.compress(b"1,2")))

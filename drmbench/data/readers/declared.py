@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -108,7 +108,16 @@ def read_keel(blobs: list[Blob]) -> RawTable:
     """
     if any(text(blob).lstrip().startswith(("@", "%")) for blob in blobs):
         header, rows = _declared_rows(blobs)
-        features, label = _roles(header, rows.names[0])
+        file, label = rows.names[0], len(header.attributes) - 1
+        if len(header.outputs) > 1:
+            raise InputError(
+                f"{file}: expected one output, found {', '.join(header.outputs)}"
+            )
+        if header.outputs:
+            label = header.column(header.outputs[0], file)
+        features = [j for j in range(len(header.attributes)) if j != label]
+        if header.inputs:
+            features = [header.column(name, file) for name in header.inputs]
         return tabulate(rows, features, label, header.codings, header.names)
     rows = split_rows(blobs, ",")
     label = rows.width - 1
@@ -117,20 +126,6 @@ def read_keel(blobs: list[Blob]) -> RawTable:
         for cells in rows.columns[:label]
     ]
     return tabulate(rows, range(label), label, [*codings, None])
-
-
-def _roles(header: Header, file: str) -> tuple[Sequence[int], int]:
-    """Return the feature columns and the label's: the named output or the last."""
-    if len(header.outputs) > 1:
-        raise InputError(
-            f"{file}: expected one output, found {', '.join(header.outputs)}"
-        )
-    label = len(header.attributes) - 1
-    if header.outputs:
-        label = header.column(header.outputs[0], file)
-    if header.inputs:
-        return [header.column(name, file) for name in header.inputs], label
-    return [j for j in range(len(header.attributes)) if j != label], label
 
 
 def _declared_rows(
@@ -205,11 +200,6 @@ def parse_attribute(declaration: str, where: str) -> Attribute:
         A name, then ``{a, b}`` or a numeric type with an optional range.
     where : str
         File and line, for the message.
-
-    Raises
-    ------
-    InputError
-        The name is missing or the type is none that can be a feature or a class.
 
     Examples
     --------

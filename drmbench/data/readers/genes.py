@@ -211,11 +211,6 @@ def _only_column(blob: Blob) -> NDArray[np.str_]:
 def pick(blobs: Sequence[Blob], endings: Sequence[str]) -> list[Blob]:
     """Return the one blob whose name ends in each of the endings, in their order.
 
-    Raises
-    ------
-    InputError
-        There is not exactly one such file for an ending.
-
     Examples
     --------
     >>> blobs = [Blob("a.ytrain", b""), Blob("a.xtrain", b"")]

@@ -62,13 +62,7 @@ def _size(image: NDArray[np.float64]) -> str:
 
 
 def parse_image(blob: Blob) -> NDArray[np.float64]:
-    """Return the grey levels of a PGM file as a (height, width) array.
-
-    Raises
-    ------
-    InputError
-        The header is damaged, pixels are missing, or a level exceeds the maximum.
-    """
+    """Return the grey levels of a PGM file as a (height, width) array."""
     header = _HEADER.match(blob.data)
     if header is None:
         raise InputError(
@@ -112,25 +106,26 @@ def read_ar(blobs: list[Blob]) -> RawTable:
     paper's, not the same numbers. Grey levels are rounded to whole numbers in 0 … 255,
     as in an image of 8 bits; the numbers are then the same on every machine.
     """
-    return read_each(blobs, _read_ar_file)
 
+    def read_one(blob: Blob) -> RawTable:
+        variables = load_variables(blob)
+        pixels = variable(blob, variables, "DATA")
+        labels = variable(blob, variables, "Label").ravel()
+        if pixels.ndim != 2 or pixels.shape != (AR_HEIGHT * AR_WIDTH, labels.size):
+            raise InputError(
+                f"{blob.name}: expected DATA with {AR_HEIGHT * AR_WIDTH} rows and a"
+                f" column for each of the {labels.size} labels, found shape"
+                f" {pixels.shape}"
+            )
+        table = array_table(blob.name, pixels.T, labels)
+        kept = np.isin(table.labels, [str(person) for person in AR_PEOPLE])
+        # MATLAB stores an image column by column, so a row of X is its transpose.
+        images = table.X[kept].reshape(-1, AR_WIDTH, AR_HEIGHT).transpose(0, 2, 1)
+        resized = np.clip(np.rint(resize(images, AR_SIDE, AR_SIDE)), 0, 255)
+        flat = resized.transpose(0, 2, 1).reshape(-1, AR_SIDE * AR_SIDE)
+        return array_table(blob.name, flat, table.labels[kept])
 
-def _read_ar_file(blob: Blob) -> RawTable:
-    variables = load_variables(blob)
-    pixels = variable(blob, variables, "DATA")
-    labels = variable(blob, variables, "Label").ravel()
-    if pixels.ndim != 2 or pixels.shape != (AR_HEIGHT * AR_WIDTH, labels.size):
-        raise InputError(
-            f"{blob.name}: expected DATA with {AR_HEIGHT * AR_WIDTH} rows and a column"
-            f" for each of the {labels.size} labels, found shape {pixels.shape}"
-        )
-    table = array_table(blob.name, pixels.T, labels)
-    kept = np.isin(table.labels, [str(person) for person in AR_PEOPLE])
-    # MATLAB stores an image column by column, so a row of X is its transpose.
-    images = table.X[kept].reshape(-1, AR_WIDTH, AR_HEIGHT).transpose(0, 2, 1)
-    resized = np.clip(np.rint(resize(images, AR_SIDE, AR_SIDE)), 0, 255)
-    flat = resized.transpose(0, 2, 1).reshape(-1, AR_SIDE * AR_SIDE)
-    return array_table(blob.name, flat, table.labels[kept])
+    return read_each(blobs, read_one)
 
 
 def resize(images: NDArray[np.float64], height: int, width: int) -> NDArray[np.float64]:

@@ -53,19 +53,15 @@ def _read_one(
     blob: Blob, x: str | None, y: str | None, transpose: bool | None
 ) -> RawTable:
     variables = load_variables(blob)
-    label_name = y or _label_name(blob, variables)
+    usual = [name for name in LABEL_NAMES if name in variables]
+    if y is None and len(usual) != 1:
+        raise _undecided(blob, variables, "labels", LABEL_NAMES)
+    label_name = y or usual[0]
     labels = variable(blob, variables, label_name)
     samples = variable(blob, variables, x or _sample_name(blob, variables, label_name))
     if transpose is None:
         transpose = samples.shape[0] != labels.size == samples.shape[-1]
     return array_table(blob.name, samples.T if transpose else samples, labels)
-
-
-def _label_name(blob: Blob, variables: Mapping[str, Variable]) -> str:
-    usual = [name for name in LABEL_NAMES if name in variables]
-    if len(usual) == 1:
-        return usual[0]
-    raise _undecided(blob, variables, "labels", LABEL_NAMES)
 
 
 def _sample_name(blob: Blob, variables: Mapping[str, Variable], label_name: str) -> str:
@@ -103,13 +99,7 @@ def load_variables(blob: Blob) -> dict[str, Variable]:
 
 
 def variable(blob: Blob, variables: Mapping[str, Variable], name: str) -> NDArray[Any]:
-    """Return one variable as an array.
-
-    Raises
-    ------
-    InputError
-        The file has no variable of that name, or it is a struct or the like.
-    """
+    """Return one variable as an array."""
     if name not in variables:
         raise InputError(
             f"{blob.name}: no variable is named {name!r}."

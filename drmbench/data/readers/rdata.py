@@ -61,10 +61,7 @@ def _read_one(
             parsed, _CONSTRUCTORS, default_encoding="utf-8"
         )
         content = _choose(blob, objects, object_name)
-        if isinstance(content, _Frame):
-            table = _from_frame(blob, content)
-        else:
-            table = _from_list(blob, content)
+        table = _from_object(blob, content)
     if classes is None:
         return table
     unknown = sorted(set(table.labels.tolist()) - set(classes))
@@ -102,7 +99,20 @@ def _choose(blob: Blob, objects: Any, name: str | None) -> Any:
     return objects[name]
 
 
-def _from_list(blob: Blob, content: Any) -> RawTable:
+def _from_object(blob: Blob, content: Any) -> RawTable:
+    if isinstance(content, _Frame):
+        if len(content) < 2:
+            raise InputError(
+                f"{blob.name}: expected feature columns and a label column"
+            )
+        *names, label = content
+        features = _Frame({name: content[name] for name in names})
+        return array_table(
+            blob.name,
+            _columns(features),
+            _plain(content[label]),
+            tuple(map(str, names)),
+        )
     if not isinstance(content, dict) or not {"x", "y"} <= set(content):
         raise InputError(
             f"{blob.name}: expected a list of x and y or a data frame, found"
@@ -111,19 +121,9 @@ def _from_list(blob: Blob, content: Any) -> RawTable:
     x = content["x"]
     if isinstance(x, _Frame):
         return array_table(blob.name, _columns(x), content["y"], tuple(map(str, x)))
-    names = x.coords.get(x.dims[1]) if hasattr(x, "coords") and x.ndim == 2 else None
-    genes = None if names is None else tuple(map(str, names.values))
+    named = x.coords.get(x.dims[1]) if hasattr(x, "coords") and x.ndim == 2 else None
+    genes = None if named is None else tuple(map(str, named.values))
     return array_table(blob.name, _plain(x), content["y"], genes)
-
-
-def _from_frame(blob: Blob, frame: _Frame) -> RawTable:
-    if len(frame) < 2:
-        raise InputError(f"{blob.name}: expected feature columns and a label column")
-    names = tuple(map(str, frame))
-    features = _Frame({name: frame[name] for name in names[:-1]})
-    return array_table(
-        blob.name, _columns(features), _plain(frame[names[-1]]), names[:-1]
-    )
 
 
 def _columns(frame: _Frame) -> NDArray[Any]:
