@@ -69,6 +69,7 @@ regression: $(VENV)/.installed ## Run the quick experiment and a sample, check a
 bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minutes)
 	$(BIN)/python benchmarks/drm.py
 	$(BIN)/python benchmarks/selection.py
+	$(BIN)/python benchmarks/reading.py
 
 clean: ## Remove the environment and caches; data and results stay
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -59,13 +59,9 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     locks.mkdir(parents=True, exist_ok=True)
     with (locks / f"{name.replace('/', '_')}.lock").open("a") as stream:
         if fcntl is not None:
-            _wait_for(stream.fileno(), name)
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                logger.info("another process holds %s; waiting for it", name)
+                fcntl.flock(stream, fcntl.LOCK_EX)
         yield
-
-
-def _wait_for(descriptor: int, name: str) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        logger.info("another process holds %s; waiting for it", name)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)

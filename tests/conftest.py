@@ -13,7 +13,7 @@ from support import MIRROR, REPOSITORY, CommandResult, LoopbackServer, Run, whee
 from drmbench.cli import main
 from drmbench.data import paths
 from drmbench.data.assemble import row_orders
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import load_catalogue
 
 DATA_VARIABLES = ("DATA", "CACHE", "MIRROR", "OFFLINE")
 

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+from drmbench.data.catalogue import load_catalogue
 from drmbench.data.paths import Places, find_places
-from drmbench.data.registry import load_catalogue
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from drmbench.cli import app
 from drmbench.data import load
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import load_catalogue
 from drmbench.methods import get_method
 from drmbench.metrics import mean_and_spread
 from drmbench.paper import Agreement, find_cell, published_cells

@@ -34,8 +34,8 @@ from keel_readings import read_method
 from numpy.typing import NDArray
 
 from drmbench.data import load
+from drmbench.data.catalogue import load_catalogue
 from drmbench.data.dataset import Dataset
-from drmbench.data.registry import load_catalogue
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import replacing
 from drmbench.methods.base import NO_PREDICTION, Labels, Method

@@ -14,9 +14,8 @@ from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import CheckFailedError, DataUnavailableError, InputError
 
 if TYPE_CHECKING:
-    from drmbench.data.availability import Availability
-    from drmbench.data.entries import Artifact, DatasetEntry
-    from drmbench.data.fetch import Fetcher
+    from drmbench.data.catalogue import Artifact, DatasetEntry
+    from drmbench.data.sources import Availability
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -61,8 +60,8 @@ def list_command(
 
     Nothing is downloaded.
     """
-    from drmbench.data.availability import availability
     from drmbench.data.paths import find_places
+    from drmbench.data.sources import availability
 
     places = find_places(data_dir)
     entries = _select(None, group, everything=True)
@@ -98,12 +97,13 @@ def fetch(
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Fetch and verify data sets; what cannot be had is told, the rest is fetched.
+    """Fetch and verify data sets; what cannot be obtained is told, the rest is fetched.
 
-    Ends with exit code 3 if something could not be had.
+    Ends with exit code 3 if something could not be obtained.
     """
     from drmbench.data.fetch import Fetcher
     from drmbench.data.paths import find_places
+    from drmbench.data.sources import resolve
 
     if not (names or group or everything):
         raise InputError(
@@ -117,12 +117,25 @@ def fetch(
         find_places(data_dir),
         must_store=True,
         progress=sys.stderr.isatty(),
-        report=_report,
+        report=lambda line: typer.echo(f"      {line}", err=True),
     )
-    missing = _fetch_all(entries, fetcher)
+    missing: dict[str, DataUnavailableError] = {}
+    for number, entry in enumerate(entries, start=1):
+        try:
+            state = resolve(entry, fetcher).origin
+        except DataUnavailableError as error:
+            missing[entry.name] = error
+            state = "MISSING"
+        typer.echo(f"[{number}/{len(entries)}] {entry.name}: {state}")
     typer.echo(f"{len(entries) - len(missing)} of {len(entries)} data sets are ready")
     if missing:
-        raise DataUnavailableError(_missing_text(missing))
+        lines = [f"{len(missing)} could not be obtained: {', '.join(missing)}"]
+        lines += map(str, list(missing.values())[:_FULL_REASONS])
+        if len(missing) > _FULL_REASONS:
+            lines.append(
+                "For why each of the others is missing: drmbench data fetch NAME"
+            )
+        raise DataUnavailableError("\n".join(lines))
 
 
 @app.command(
@@ -133,9 +146,9 @@ def fetch(
 )
 def verify(names: Names = None, data_dir: DataDir = None) -> None:
     """Hash every fetched file again and report damage (exit code 1)."""
-    from drmbench.data.availability import local_files
     from drmbench.data.fetch import damage
     from drmbench.data.paths import find_places
+    from drmbench.data.sources import local_files
 
     places = find_places(data_dir)
     files: dict[Path, Artifact] = {}
@@ -168,9 +181,9 @@ def info(
 ) -> None:
     """Show everything the catalogue knows about a data set."""
     from drmbench.cli.data_info import describe
-    from drmbench.data.availability import availability
+    from drmbench.data.catalogue import load_catalogue
     from drmbench.data.paths import find_places
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.sources import availability
 
     entry = load_catalogue().entry(name)
     answer = availability(entry, find_places(data_dir))
@@ -181,44 +194,13 @@ def _select(
     names: list[str] | None, groups: list[str] | None, everything: bool
 ) -> list[DatasetEntry]:
     """Return what names and groups ask for; all of it if they ask for nothing."""
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.catalogue import load_catalogue
 
     catalogue = load_catalogue()
     chosen = catalogue.entries(names or [])
     for group in groups or []:
         chosen += [entry for entry in catalogue.group(group) if entry not in chosen]
     return list(catalogue) if everything and not chosen else chosen
-
-
-def _fetch_all(
-    entries: list[DatasetEntry], fetcher: Fetcher
-) -> dict[str, DataUnavailableError]:
-    """Fetch one after the other, a line each; return what could not be had."""
-    from drmbench.data.sources import resolve
-
-    missing = {}
-    for number, entry in enumerate(entries, start=1):
-        try:
-            state = resolve(entry, fetcher).origin
-        except DataUnavailableError as error:
-            missing[entry.name] = error
-            state = "MISSING"
-        typer.echo(f"[{number}/{len(entries)}] {entry.name}: {state}")
-    return missing
-
-
-def _missing_text(missing: dict[str, DataUnavailableError]) -> str:
-    shown = list(missing.values())[:_FULL_REASONS]
-    rest = list(missing)[_FULL_REASONS:]
-    lines = [f"{len(missing)} could not be had: {', '.join(missing)}"]
-    lines += [str(error) for error in shown]
-    if rest:
-        lines.append("For why each of the others is missing: drmbench data fetch NAME")
-    return "\n".join(lines)
-
-
-def _report(line: str) -> None:
-    typer.echo(f"      {line}", err=True)
 
 
 def _as_row(entry: DatasetEntry, answer: Availability) -> tuple[str, ...]:

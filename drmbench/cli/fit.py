@@ -12,9 +12,9 @@ from drmbench.cli.output import examples
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.data.chunk import ChunkedFile
+    from drmbench.data.chunks import ChunkedFile
     from drmbench.drm.model_file import StoredModel
-    from drmbench.protocol.file_fit import ChosenWeights, FileFacts
+    from drmbench.protocol.file_fit import FileFacts
 
 EPILOGUE = examples(
     "drmbench fit flights.csv --target late --save flights.model",
@@ -84,7 +84,8 @@ def fit_command(
     features may be some thousands, rows any number. DATA is read twice: for the
     classes and scales, and for the model.
     """
-    from drmbench.data.chunks import open_labelled, rows_per_chunk
+    from drmbench.data.user import open_labelled, rows_per_chunk
+    from drmbench.drm.model_file import save_model
     from drmbench.protocol.file_fit import SELECTION_ROWS, fit_file, scan
 
     weights = _checked_weights(alpha, beta, select)
@@ -93,7 +94,12 @@ def fit_command(
     file = open_labelled(data, target=target)
     rows = rows_per_chunk(file, chunksize)
     facts = scan(file, rows, draw=SELECTION_ROWS if select else 0)
-    _print_facts(file, facts)
+    counts = [f"{name} {count}" for name, count in facts.class_counts.items()]
+    more = ", …" if len(counts) > _SHOWN_CLASSES else ""
+    typer.echo(
+        f"{file.path.name}: {facts.n_samples} rows, {file.n_features} features,"
+        f" {len(counts)} classes ({', '.join(counts[:_SHOWN_CLASSES])}{more})"
+    )
     divisors = facts.scale if scale else None
     if select:
         weights = _selected(facts, scale)
@@ -105,11 +111,21 @@ def fit_command(
         beta=weights[1],
         scale=divisors,
     )
-    _print_model(weights, scale, time.perf_counter() - start)
+    scaling = "divided by their largest absolute value" if scale else "as they are"
+    typer.echo(f"alpha {weights[0]:g}, beta {weights[1]:g}, features {scaling}")
+    typer.echo(f"fitted in {time.perf_counter() - start:.2f} s")
     if score:
         _print_training_scores(model, file, rows)
     if save is not None:
-        _save(model, save, target)
+        save_model(
+            save,
+            model.classifier,
+            feature_names=model.feature_names,
+            class_names=model.class_names,
+            scale=model.scale,
+            target=target,
+        )
+        typer.echo(f"model written to {save}")
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
@@ -142,30 +158,13 @@ def _selected(facts: FileFacts, scale: bool) -> tuple[float, float]:
     from drmbench.protocol.file_fit import choose_weights
 
     choice = choose_weights(facts.sample, facts.scale if scale else None)
-    typer.echo(_choice_line(choice, facts.n_samples))
-    return choice.alpha, choice.beta
-
-
-def _choice_line(choice: ChosenWeights, n_samples: int) -> str:
     drawn = "all rows"
-    if choice.rows < n_samples:
-        drawn = f"{choice.rows} rows drawn at random out of {n_samples}"
-    return f"selected by exact leave-one-out on {drawn}: accuracy {choice.accuracy:.4f}"
-
-
-def _print_facts(file: ChunkedFile, facts: FileFacts) -> None:
-    counts = [f"{name} {count}" for name, count in facts.class_counts.items()]
-    more = ", …" if len(counts) > _SHOWN_CLASSES else ""
+    if choice.rows < facts.n_samples:
+        drawn = f"{choice.rows} rows drawn at random out of {facts.n_samples}"
     typer.echo(
-        f"{file.path.name}: {facts.n_samples} rows, {file.n_features} features,"
-        f" {len(counts)} classes ({', '.join(counts[:_SHOWN_CLASSES])}{more})"
+        f"selected by exact leave-one-out on {drawn}: accuracy {choice.accuracy:.4f}"
     )
-
-
-def _print_model(weights: tuple[float, float], scale: bool, seconds: float) -> None:
-    scaling = "divided by their largest absolute value" if scale else "as they are"
-    typer.echo(f"alpha {weights[0]:g}, beta {weights[1]:g}, features {scaling}")
-    typer.echo(f"fitted in {seconds:.2f} s")
+    return choice.alpha, choice.beta
 
 
 def _print_training_scores(model: StoredModel, file: ChunkedFile, rows: int) -> None:
@@ -186,17 +185,3 @@ def scores_text(scores: dict[str, float]) -> str:
     'accuracy 0.7500, G-mean 0.5000'
     """
     return ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
-
-
-def _save(model: StoredModel, path: Path, target: str | None) -> None:
-    from drmbench.drm.model_file import save_model
-
-    save_model(
-        path,
-        model.classifier,
-        feature_names=model.feature_names,
-        class_names=model.class_names,
-        scale=model.scale,
-        target=target,
-    )
-    typer.echo(f"model written to {path}")

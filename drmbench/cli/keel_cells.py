@@ -15,7 +15,7 @@ from drmbench.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
     from drmbench.config.model import Experiment
-    from drmbench.data.entries import DatasetEntry
+    from drmbench.data.catalogue import DatasetEntry
     from drmbench.methods.base import Method
     from drmbench.paper import PublishedCell
     from drmbench.run.results import Results
@@ -88,7 +88,7 @@ def keel_cells(
 
 
 def _chosen_sets(names: list[str] | None) -> list[DatasetEntry]:
-    from drmbench.data.registry import load_catalogue
+    from drmbench.data.catalogue import load_catalogue
 
     catalogue = load_catalogue()
     with_folds = catalogue.group("keel")

@@ -16,7 +16,7 @@ from drmbench.cli.output import examples
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.data.chunk import ChunkedFile
+    from drmbench.data.chunks import ChunkedFile
     from drmbench.drm.model_file import StoredModel
     from drmbench.protocol.file_fit import RecallTally
 
@@ -61,8 +61,8 @@ def predict_command(
     Columns of csv and tsv files may stand in any order; they are found by the names
     the model was fitted with.
     """
-    from drmbench.data.chunk import FeatureRequest
-    from drmbench.data.chunks import open_chunked, rows_per_chunk
+    from drmbench.data.chunks import FeatureRequest
+    from drmbench.data.user import open_chunked, rows_per_chunk
     from drmbench.drm.model_file import load_model
     from drmbench.protocol.file_fit import RecallTally
 

@@ -43,8 +43,7 @@ from drmbench.config.model import (
 )
 from drmbench.config.values import SCALAR_METRICS, SOLVERS, Number, Only
 from drmbench.config.yaml_lines import YamlNode, read_yaml
-from drmbench.data.entries import DatasetEntry, PaperUse
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
 from drmbench.errors import InputError, did_you_mean
 from drmbench.protocol.selection import SelectionPlan
 

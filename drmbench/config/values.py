@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, TypeAdapter, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
 
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import load_catalogue
 from drmbench.errors import InputError
 from drmbench.methods.registry import list_methods
 from drmbench.metrics import METRICS

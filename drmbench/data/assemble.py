@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from drmbench.data.catalogue import DatasetEntry, Source
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.entries import DatasetEntry, Source
 from drmbench.data.paths import catalogue_file
-from drmbench.data.readers.table import Table
+from drmbench.data.readers.common import RawTable
 from drmbench.errors import CheckFailedError
 
 
@@ -30,7 +30,7 @@ def row_orders() -> dict[str, dict[str, Any]]:
 
 
 def assemble(
-    entry: DatasetEntry, source: Source, table: Table, provenance: Provenance
+    entry: DatasetEntry, source: Source, table: RawTable, provenance: Provenance
 ) -> Dataset:
     """Bring a table into the data set's own form and check it.
 
@@ -39,7 +39,9 @@ def assemble(
     CheckFailedError
         If samples, features, classes or values are not what the catalogue says.
     """
-    keep = _rows_to_keep(source, table)
+    keep = ~np.isin(table.labels, list(source.drop_labels))
+    if source.drop_missing:
+        keep &= ~np.isnan(table.X).any(axis=1)
     X, labels, parts = table.X[keep], table.labels[keep], table.parts[keep]
     _check("samples", entry.n, X.shape[0], entry)
     _check("features", entry.p, X.shape[1], entry)
@@ -47,6 +49,7 @@ def assemble(
         raise CheckFailedError(f"{entry.name} has missing or infinite values")
     order = _canonical_order(entry, source, parts)
     y, class_names = _encode(entry, source, labels[order])
+    rows, first = np.arange(entry.n), entry.given_split
     dataset = Dataset(
         name=entry.name,
         X=X[order],
@@ -55,7 +58,7 @@ def assemble(
         provenance=provenance,
         feature_names=table.feature_names,
         nominal=table.nominal,
-        split=_given_split(entry),
+        split=None if first is None else (rows[:first], rows[first:]),
         folds=_folds(entry) if entry.folds else None,
     )
     check_counts(entry, dataset)
@@ -68,7 +71,7 @@ def check_counts(entry: DatasetEntry, dataset: Dataset) -> None:
     _check("features", entry.p, dataset.n_features, entry)
     _check("classes", entry.classes, dataset.n_classes, entry)
     if entry.class_counts is not None:
-        _check("samples a class", entry.class_counts, dataset.class_counts, entry)
+        _check("samples per class", entry.class_counts, dataset.class_counts, entry)
 
 
 def _check(what: str, expected: object, found: object, entry: DatasetEntry) -> None:
@@ -79,13 +82,6 @@ def _check(what: str, expected: object, found: object, entry: DatasetEntry) -> N
         )
 
 
-def _rows_to_keep(source: Source, table: Table) -> NDArray[np.bool_]:
-    keep = ~np.isin(table.labels, list(source.drop_labels))
-    if source.drop_missing:
-        keep &= ~np.isnan(table.X).any(axis=1)
-    return keep
-
-
 def _canonical_order(
     entry: DatasetEntry, source: Source, parts: NDArray[np.int64]
 ) -> NDArray[np.intp]:
@@ -93,8 +89,10 @@ def _canonical_order(
     if source.rows == "file":
         return np.arange(entry.n)
     if source.rows == "folds":
-        places = np.argsort(_folds(entry), kind="stable")
-        _check_fold_sizes(entry, parts)
+        folds = _folds(entry)
+        places = np.argsort(folds, kind="stable")
+        sizes = np.bincount(folds).tolist()
+        _check("rows per fold", sizes, np.bincount(parts).tolist(), entry)
     else:
         last = np.array(row_orders()[entry.name].get("last", []), dtype=np.intp)
         places = np.concatenate([np.setdiff1d(np.arange(entry.n), last), last])
@@ -107,20 +105,6 @@ def _folds(entry: DatasetEntry) -> NDArray[np.int64]:
     digits = row_orders()[entry.name]["folds"]
     _check("folds", entry.n, len(digits), entry)
     return np.array([int(digit) - 1 for digit in digits], dtype=np.int64)
-
-
-def _check_fold_sizes(entry: DatasetEntry, parts: NDArray[np.int64]) -> None:
-    expected = np.bincount(_folds(entry)).tolist()
-    _check("rows a fold", expected, np.bincount(parts).tolist(), entry)
-
-
-def _given_split(
-    entry: DatasetEntry,
-) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    if entry.given_split is None:
-        return None
-    rows = np.arange(entry.n)
-    return rows[: entry.given_split], rows[entry.given_split :]
 
 
 def _encode(

@@ -2,143 +2,312 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.chunk import ChunkedFile, FeatureRequest
-from drmbench.data.chunked_libsvm import ChunkedLibsvm
-from drmbench.data.chunked_npy import ChunkedNpy
-from drmbench.data.chunked_table import ChunkedTable
-from drmbench.data.user import COMPRESSED, SUFFIXES
-from drmbench.errors import InputError
+from drmbench.data.readers.common import decoding, label_text
+from drmbench.data.readers.libsvm import MAX_DENSE_CELLS, parse_svmlight
+from drmbench.data.text_stream import numbered_lines, opened
+from drmbench.errors import InputError, did_you_mean
 
 CHUNK_CELLS = 500_000
 """Cells of a chunk where its rows are not said: some tens of megabytes of text."""
 
-_ANYTHING = FeatureRequest()
+FIRST = "first"
+"""What a LIBSVM file's class may be called: it is the first number of a line."""
+
+LAST = "last"
+"""The word for the last column of an npy file."""
+
+Item = TypeVar("Item")
+Line = tuple[int, str]
 
 
-def _open_tsv(path: Path, target: str | None, request: FeatureRequest) -> ChunkedFile:
-    return ChunkedTable(path, target, request, "\t")
+class Chunk(NamedTuple):
+    """Some rows of a file."""
+
+    X: NDArray[np.float64]  #: the samples, one per row; all finite
+    labels: NDArray[np.str_] | None  #: their classes; None if read without them
 
 
-_OPENERS: dict[str, Callable[[Path, str | None, FeatureRequest], ChunkedFile]] = {
-    "csv": ChunkedTable,
-    "tsv": _open_tsv,
-    "libsvm": ChunkedLibsvm,
-    "npy": ChunkedNpy,
-}
+class ChunkedFile(Protocol):
+    """A file whose rows can be read a chunk at a time, as often as needed."""
 
-_SUFFIXES = {
-    ".npy": "npy",
-    **{end: kind for end, kind in SUFFIXES.items() if kind in _OPENERS},
-}
+    path: Path
 
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features where the format has them."""
+        ...
 
-def open_chunked(
-    path: str | Path,
-    *,
-    target: str | None = None,
-    request: FeatureRequest = _ANYTHING,
-) -> ChunkedFile:
-    """Open a file to be read in chunks, and check what its beginning tells.
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        ...
 
-    Parameters
-    ----------
-    path : str or Path
-        A csv or tsv file whose first row holds the column names, a LIBSVM file (all
-        plain, gzip or bzip2), or an npy file with a matrix.
-    target : str or None
-        What holds the class: for csv and tsv the name of a column; for npy the number
-        of a column, from 0, or ``"last"``; LIBSVM files need none. None for rows
-        without their class.
-    request : FeatureRequest
-        The features expected, where that is known beforehand.
+    @property
+    def labelled(self) -> bool:
+        """Whether chunks have labels."""
+        ...
 
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is of another kind; the message says what is wrong.
-    """
-    path = Path(path)
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    kind = _SUFFIXES.get(suffixes[-1]) if suffixes else None
-    if kind is None:
-        raise InputError(
-            f"{path}: cannot be read in chunks; the name must end in"
-            f" {', '.join(_SUFFIXES)} (text formats also compressed: .gz, .bz2)"
-        )
-    return _OPENERS[kind](path, target, request)
+    def chunks(self, chunksize: int) -> Iterator[Chunk]:
+        """Yield the rows in order, at most `chunksize` at a time."""
+        ...
 
 
-def open_labelled(path: str | Path, *, target: str | None = None) -> ChunkedFile:
-    """Open a file as :func:`open_chunked` does, and refuse it without a class."""
-    file = open_chunked(path, target=target)
-    if file.labelled:
-        return file
-    names = file.feature_names
-    columns = (
-        f"Columns: {', '.join(names)}" if names else "Columns have numbers, from 0"
-    )
-    raise InputError(
-        f"{file.path.name}: say which column holds the class (the target). {columns}"
-    )
+@dataclass(frozen=True)
+class FeatureRequest:
+    """The features a reader of the file expects, as far as it knows them."""
+
+    names: tuple[str, ...] | None = None  #: of the columns, in the order wanted
+    count: int | None = None  #: how many there must be
+    ignore: str | None = None  #: a column to leave out: the class, if not wanted
+
+    def check_count(self, file: str, found: int) -> None:
+        """Refuse another number of features than the one expected."""
+        if self.count is not None and found != self.count:
+            raise InputError(
+                f"{file}: {found} features, but the model has {self.count}; name the"
+                f" column with the class by --target if the file has one"
+            )
+
+    def match_names(self, file: str, found: Sequence[str]) -> None:
+        """Refuse columns that are not those wanted, in whatever order."""
+        wanted = self.names or ()
+        absent = [name for name in wanted if name not in found]
+        extra = [name for name in found if name not in wanted]
+        if absent:
+            raise InputError(
+                f"{file}: the model needs the column{_listed(absent)}, which the file"
+                f" does not have.{did_you_mean(absent[0], extra)} Columns:"
+                f" {', '.join(found)}"
+            )
+        if extra:
+            raise InputError(
+                f"{file}: the model does not know the column{_listed(extra)}; remove"
+                f" what is no feature, or name the column with the class by --target"
+            )
 
 
-def rows_per_chunk(file: ChunkedFile, chunksize: int | None = None) -> int:
-    """Return the rows of a chunk: as said, or what :data:`CHUNK_CELLS` allow."""
-    if chunksize is None:
-        return max(1, CHUNK_CELLS // file.n_features)
-    if chunksize < 1:
-        raise InputError(f"the chunk size must be at least 1, not {chunksize}")
-    return chunksize
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:5]))}{more}"
 
 
-def iter_chunks(
-    path: str | Path, *, target: str | None = None, chunksize: int | None = None
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.str_]]]:
-    r"""Yield the samples and class labels of a file, some rows at a time.
-
-    Parameters
-    ----------
-    path : str or Path
-        A csv, tsv, LIBSVM or npy file, as :func:`open_chunked` takes it.
-    target : str or None
-        What holds the class; only a LIBSVM file needs none.
-    chunksize : int or None
-        Rows of a chunk, and so what memory is needed; by default about
-        :data:`CHUNK_CELLS` cells.
-
-    Yields
-    ------
-    X : ndarray of shape (m, p), float64
-        Samples; all numbers are finite.
-    labels : ndarray of shape (m,), str
-        Their classes, as text.
-
-    Raises
-    ------
-    InputError
-        The file is no complete table of numbers and classes; the message names the
-        line. A file whose first rows are well may fail later.
+def batches(items: Iterator[Item], size: int | None) -> Iterator[list[Item]]:
+    """Yield lists of `size` items, the last of them perhaps shorter.
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "pets.csv"
-    ...     _ = file.write_text("weight,kind\n4.1,cat\n9.5,dog\n3.8,cat\n")
-    ...     for X, labels in iter_chunks(file, target="kind", chunksize=2):
-    ...         print(X.ravel().tolist(), labels.tolist())
-    [4.1, 9.5] ['cat', 'dog']
-    [3.8] ['cat']
+    >>> list(batches(iter("abcde"), 2)), list(batches(iter("abcde"), None))
+    ([['a', 'b'], ['c', 'd'], ['e']], [['a', 'b', 'c', 'd', 'e']])
     """
-    file = open_labelled(path, target=target)
-    for X, labels in file.chunks(rows_per_chunk(file, chunksize)):
-        assert labels is not None
-        yield X, labels
+    while batch := list(islice(items, size)):
+        yield batch
+
+
+def refuse_missing(
+    file: str,
+    X: NDArray[np.float64],
+    place: Callable[[int], str],
+    names: tuple[str, ...] | None = None,
+) -> None:
+    """Refuse numbers that are not finite; say where the first one is.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file.
+    X : ndarray of shape (m, p)
+        Rows of it.
+    place : callable
+        Gives the words for a row of X: "line 7", "sample 7".
+    names : tuple of str or None
+        Names of the columns.
+    """
+    bad = ~np.isfinite(X)
+    if not bad.any():
+        return
+    row, column = np.argwhere(bad)[0]
+    title = repr(names[column]) if names else str(column + 1)
+    what = "is missing" if np.isnan(X[row, column]) else "is infinite"
+    raise InputError(
+        f"{file}, {place(int(row))}, column {title}: the value {what}; correct or fill"
+        f" in such values, or remove those rows or columns"
+    )
+
+
+class ChunkedLibsvm:
+    """A LIBSVM file, ``label index:value …``, indices from 1 and ascending.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    target : str or None
+        None or ``"first"``: the class is the first number of every line.
+    request : FeatureRequest
+        Its ``count`` is the number of features, which a line may leave out; without
+        it, the largest index in the file is, found in a pass over the lines.
+    """
+
+    feature_names = None
+    labelled = True
+
+    def __init__(self, path: Path, target: str | None, request: FeatureRequest) -> None:
+        self.path = path
+        if target not in (None, FIRST):
+            raise InputError(
+                f"{path.name}: LIBSVM files have no column names; the class is the"
+                f" first number of a line: leave the target {target!r} out, or call it"
+                f" {FIRST!r}"
+            )
+        self.n_features = request.count or self._largest_index()
+
+    def chunks(self, chunksize: int) -> Iterator[Chunk]:
+        """Yield the rows as dense matrices, at most `chunksize` at a time."""
+        batch: list[Line] = []
+        for batch in batches(self._lines(), chunksize):
+            yield self._chunk(batch)
+        if not batch:
+            raise InputError(f"{self.path.name}: no data in the file")
+
+    def _lines(self) -> Iterator[Line]:
+        """Yield the lines that hold a sample, without comments."""
+        for number, line in numbered_lines(self.path):
+            content = line.partition("#")[0].strip()
+            if content:
+                yield number, content
+
+    def _largest_index(self) -> int:
+        largest = 0
+        for _, line in self._lines():
+            # Indices ascend, or the line is refused when its turn comes.
+            index = line.rpartition(" ")[2].rpartition("\t")[2].partition(":")[0]
+            if ":" in line and index.isdecimal():
+                largest = max(largest, int(index))
+        if not largest:
+            raise InputError(f"{self.path.name}: no features in the file")
+        return largest
+
+    def _chunk(self, batch: list[Line]) -> Chunk:
+        file = self.path.name
+        try:
+            sparse, labels = _parse_lines(line for _, line in batch)
+        except Exception:  # whatever the parser raises; the line that does it tells
+            for number, content in batch:
+                try:
+                    _parse_lines([content])
+                except Exception as error:
+                    raise InputError(
+                        f"{file}, line {number}: expected 'label index:value …' with"
+                        f" ascending indices, found {content[:60]!r}"
+                    ) from error
+            raise
+        outside = (sparse.indices < 1) | (sparse.indices > self.n_features)
+        if outside.any():
+            entry = int(np.flatnonzero(outside)[0])
+            row = int(np.searchsorted(sparse.indptr, entry, side="right")) - 1
+            raise InputError(
+                f"{file}, line {batch[row][0]}: feature index {sparse.indices[entry]}"
+                f" in data of {self.n_features} features; indices start at 1"
+            )
+        if len(batch) * self.n_features > MAX_DENSE_CELLS:
+            raise InputError(
+                f"{file}: {len(batch)} rows × {self.n_features} features are too many"
+                f" to be made dense at once; read fewer rows at a time"
+            )
+        sparse.resize(len(batch), self.n_features + 1)
+        X = np.ascontiguousarray(sparse[:, 1:].toarray())
+        refuse_missing(file, X, lambda row: f"line {batch[row][0]}")
+        if np.isnan(labels).any():
+            line = batch[int(np.flatnonzero(np.isnan(labels))[0])][0]
+            raise InputError(f"{file}, line {line}: the class is missing")
+        return Chunk(X, label_text(file, labels))
+
+
+def _parse_lines(lines: Iterator[str] | list[str]) -> tuple[Any, Any]:
+    return parse_svmlight("\n".join(lines).encode())
+
+
+class ChunkedNpy:
+    """A matrix of real numbers, one sample per row, the class in one of its columns.
+
+    The file is mapped into memory and not loaded.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    target : str or None
+        Number of the column with the class, counted from 0 as numpy does, negative
+        from the right; or ``"last"``; None if the rows have none.
+    request : FeatureRequest
+        Its ``count`` is how many features there must be.
+    """
+
+    feature_names = None
+
+    def __init__(self, path: Path, target: str | None, request: FeatureRequest) -> None:
+        self.path = path
+        with opened(path), decoding(path.name, "npy file"):
+            self._matrix: Any = np.lib.format.open_memmap(path, mode="r")
+        shape, dtype = self._matrix.shape, self._matrix.dtype
+        if len(shape) != 2 or 0 in shape:
+            raise InputError(
+                f"{path.name}: expected the samples as a matrix, found shape {shape}"
+            )
+        if dtype.kind not in "biuf":
+            raise InputError(f"{path.name}: expected real numbers, found type {dtype}")
+        self._label = None if target is None else self._column(target)
+        self._features = [j for j in range(shape[1]) if j != self._label]
+        if not self._features:
+            raise InputError(f"{path.name}: no feature column beside the class label")
+        request.check_count(path.name, self.n_features)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether chunks have labels."""
+        return self._label is not None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self._features)
+
+    def chunks(self, chunksize: int) -> Iterator[Chunk]:
+        """Yield the rows, at most `chunksize` at a time."""
+        for start in range(0, self._matrix.shape[0], chunksize):
+            rows = np.asarray(self._matrix[start : start + chunksize])
+            X = np.ascontiguousarray(rows[:, self._features], dtype=np.float64)
+            self._refuse_missing(X, start)
+            if self._label is None:
+                yield Chunk(X, None)
+                continue
+            labels = rows[:, [self._label]]
+            self._refuse_missing(labels.astype(np.float64), start, ("the class",))
+            yield Chunk(X, label_text(self.path.name, labels))
+
+    def _refuse_missing(self, X: Any, start: int, names: Any = None) -> None:
+        refuse_missing(
+            self.path.name, X, lambda row: f"sample {start + row + 1}", names
+        )
+
+    def _column(self, target: str) -> int:
+        width: int = self._matrix.shape[1]
+        try:
+            column = -1 if target == LAST else int(target)
+        except ValueError:
+            column = width
+        if not -width <= column < width:
+            raise InputError(
+                f"{self.path.name}: no column {target!r}; the target of an npy file is"
+                f" the number of a column, 0 to {width - 1}, or {LAST!r}"
+            )
+        return column % width

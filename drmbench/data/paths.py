@@ -25,24 +25,12 @@ class Folder(NamedTuple):
 
 @dataclass(frozen=True)
 class Places:
-    """Everything that decides where data comes from and goes to.
+    """Everything that decides where data comes from and goes to."""
 
-    Attributes
-    ----------
-    folders : tuple of Folder
-        Searched for source files, in this order. The first one takes the downloads.
-    mirror : str or None
-        Folder or http(s) address with the layout of a data directory.
-    offline : bool
-        Whether the network must not be touched.
-    parsed : Path
-        Folder of the parsed copies.
-    """
-
-    folders: tuple[Folder, ...]
-    mirror: str | None
-    offline: bool
-    parsed: Path
+    folders: tuple[Folder, ...]  #: searched in this order; the first takes downloads
+    mirror: str | None  #: folder or http(s) address laid out like a data directory
+    offline: bool  #: whether the network must not be touched
+    parsed: Path  #: folder of the parsed copies
 
     @property
     def store(self) -> Path:

@@ -1,12 +1,20 @@
-"""Turns the catalogue's YAML into entries, refusing unknown keys and wrong values."""
+"""The shape of the catalogue's YAML: checked by pydantic, told in our own words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from drmbench.data.checksums import ALGORITHMS
-from drmbench.data.entries import (
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from drmbench.data.catalogue import (
     Artifact,
     DatasetEntry,
     PaperUse,
@@ -16,47 +24,187 @@ from drmbench.data.entries import (
 )
 from drmbench.errors import did_you_mean
 
-T = TypeVar("T")
+Text = Annotated[str, BeforeValidator(str)]
+"""Text that YAML may take for a number."""
 
-_REQUIRED: Any = object()
-_SPLITS = ("random", "given", "folds")
-
-
-class SchemaError(Exception):
-    """An entry of the catalogue is wrong; the text says which key and how."""
+_KINDS = {"string": "str", "int": "int", "bool": "bool", "list": "list", "dict": "dict"}
+"""What a value must be, by the first word of pydantic's type of error."""
 
 
-class _Fields:
-    """A YAML mapping whose keys are taken one by one; what is left over is an error."""
+class _Fields(BaseModel):
+    """A YAML mapping; a key without a value counts as absent."""
 
-    def __init__(self, raw: object, what: str) -> None:
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    what: ClassVar[str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, raw: Any) -> Any:
         if not isinstance(raw, dict):
-            raise SchemaError(f"{what} must be a mapping, not {raw!r}")
-        self._raw = {str(key): value for key, value in raw.items()}
-        self._what = what
-        self._known: list[str] = []
+            raise ValueError(f"{cls.what} must be a mapping, not {raw!r}")
+        known = cls.keys()
+        return {
+            str(key): value
+            for key, value in raw.items()
+            if value is not None or str(key) not in known
+        }
 
-    def take(self, key: str, kind: type[T], default: T = _REQUIRED) -> T:
-        """Return a value of the given type, or `default` where the key is absent."""
-        self._known.append(key)
-        value = self._raw.pop(key, None)
-        if value is None:
-            if default is _REQUIRED:
-                raise SchemaError(f"{self._what} lacks {key!r}")
-            return default
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise SchemaError(f"{key!r} must be {kind.__name__}, not {value!r}")
-        return value
+    @classmethod
+    def keys(cls) -> list[str]:
+        """Return the keys that the mapping may have."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
 
-    def take_texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings as a tuple, empty where the key is absent."""
-        return tuple(map(str, self.take(key, list, [])))
 
-    def finish(self) -> None:
-        """Raise for the first key that nobody asked for."""
-        for key in self._raw:
-            hint = did_you_mean(key, self._known) or f" Valid: {sorted(self._known)}."
-            raise SchemaError(f"{self._what} has an unknown key {key!r}.{hint}")
+class _Paper(_Fields):
+    what = "'paper'"
+    split: Literal["random", "given", "folds"]
+    names: list[Text] = []
+    train: int = 0
+    test: int = 0
+
+
+class _Substitute(_Fields):
+    what = "'substitute'"
+    dataset: str
+    note: str
+
+
+class _File(_Fields):
+    what = "a file"
+    name: str
+    url: str = ""
+    sha256: str = ""
+    git_blob_sha1: str = ""
+    size: int = Field(0, alias="bytes")
+
+    def artifact(self, base_url: str) -> Artifact:
+        """Return the file as it is fetched."""
+        checksum = None
+        if self.sha256:
+            checksum = _checksum(self.name, "sha256", self.sha256, 64)
+        elif self.git_blob_sha1:
+            checksum = _checksum(self.name, "git-sha1", self.git_blob_sha1, 40)
+        derived = base_url + self.name.rpartition("/")[2] if base_url else None
+        return Artifact(self.name, checksum, self.size or None, self.url or derived)
+
+
+class _Wheel(_Fields):
+    what = "a wheel"
+    version: str
+    file: str
+    sha256: str
+    size: int = Field(alias="bytes")
+
+
+class _Source(_Fields):
+    what = "a source"
+    wheel: str = ""
+    package: str = ""
+    base_url: str = ""
+    files: list[_File] = []
+    members: list[Text] = []
+    loader: str = ""
+    reader: str = ""
+    options: dict[Any, Any] = {}
+    rows: Rows = "file"
+    labels: dict[Text, Text] = {}
+    drop_labels: list[Text] = []
+    drop_missing: bool = False
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if sum(map(bool, (self.wheel, self.package, self.files))) != 1:
+            problem = "has exactly one of 'files', 'wheel' and 'package'"
+            raise ValueError(f"a source {problem}")
+        if self.wheel and not self.members:
+            raise ValueError("a wheel source must name the 'members' to read")
+        if self.package and not self.loader:
+            raise ValueError("a package source must name its 'loader'")
+        if not self.package and not self.reader:
+            raise ValueError("a source of files or a wheel must name its 'reader'")
+        return self
+
+    def source(self, name: str, wheels: Mapping[str, Any]) -> Source:
+        """Return the source of the data set `name`."""
+        base_url = self.base_url.format(name=name)
+        artifacts = [file.artifact(base_url) for file in self.files]
+        label = f"package {self.package}" if self.package else "files"
+        if self.wheel:
+            if self.wheel not in wheels:
+                hint = did_you_mean(self.wheel, wheels)
+                raise ValueError(f"there is no wheel {self.wheel!r}.{hint}")
+            try:
+                wheel = _Wheel.model_validate(wheels[self.wheel])
+            except ValidationError as error:
+                told = _sentence(error).replace(_Wheel.what, f"the wheel {self.wheel}")
+                raise ValueError(told) from error
+            checksum = _checksum(wheel.file, "sha256", wheel.sha256, 64)
+            requirement = f"{self.wheel}=={wheel.version}"
+            artifacts.append(
+                Artifact(wheel.file, checksum, wheel.size, requirement=requirement)
+            )
+            label = f"wheel {self.wheel} {wheel.version}"
+        return Source(
+            label=label,
+            artifacts=tuple(artifacts),
+            members=tuple(path.format(name=name) for path in self.members),
+            package=self.package,
+            loader=self.loader,
+            reader=self.reader,
+            options=self.options,
+            rows=self.rows,
+            labels=self.labels,
+            drop_labels=tuple(self.drop_labels),
+            drop_missing=self.drop_missing,
+        )
+
+
+class _Dataset(_Fields):
+    what = "the entry"
+    sources: list[_Source]
+    title: str
+    groups: list[Text] = []
+    n: int
+    p: int
+    classes: int
+    class_counts: dict[Text, int] = {}
+    citation: list[Text] = []
+    licence: str
+    paper: _Paper | None = None
+    matches_paper: bool | None = None
+    difference: str = ""
+    note: str = ""
+    given_split: int = 0
+    folds: bool = False
+    substitute: _Substitute | None = None
+    parameters: dict[Any, Any] = {}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        """Refuse what contradicts itself."""
+        counts = self.class_counts
+        for label, count in counts.items():
+            if count < 1:
+                raise ValueError(f"the count of class {label!r} is {count!r}")
+        if bool(self.sources) == bool(self.parameters):
+            raise ValueError("there must be either 'sources' or 'parameters'")
+        if counts and (sum(counts.values()), len(counts)) != (self.n, self.classes):
+            raise ValueError(
+                f"class_counts has {len(counts)} classes and {sum(counts.values())}"
+                f" samples; 'classes' says {self.classes} and 'n' {self.n}"
+            )
+        if self.matches_paper is False and not self.difference:
+            problem = "'matches_paper' is false, but 'difference' does not say why"
+            raise ValueError(problem)
+        if (self.paper is None) != (self.matches_paper is None):
+            raise ValueError("'paper' and 'matches_paper' belong together")
+        if self.paper and self.paper.train and self.paper.test and self.matches_paper:
+            total = self.paper.train + self.paper.test
+            if total != self.n:
+                raise ValueError(f"the paper's sizes give {total}, but 'n' is {self.n}")
+        if self.given_split and not 0 < self.given_split < self.n:
+            raise ValueError(f"'given_split' is {self.given_split} of {self.n} rows")
+        return self
 
 
 def build_entry(name: str, document: Mapping[str, Any]) -> DatasetEntry:
@@ -71,187 +219,83 @@ def build_entry(name: str, document: Mapping[str, Any]) -> DatasetEntry:
 
     Raises
     ------
-    SchemaError
-        If a key is unknown or missing, or a value is wrong.
+    ValueError
+        If a key is unknown or missing, or a value is wrong; the text says which key
+        and what would be valid.
     """
-    fields = _Fields(document["datasets"][name], "the entry")
-    wheels = document.get("wheels", {})
-    raw_sources = fields.take("sources", list)
-    entry = DatasetEntry(
-        name=name,
-        title=fields.take("title", str),
-        groups=fields.take_texts("groups"),
-        n=fields.take("n", int),
-        p=fields.take("p", int),
-        classes=fields.take("classes", int),
-        class_counts=_class_counts(fields.take("class_counts", dict, {})),
-        citation=_citation(fields.take_texts("citation"), document["citations"]),
-        licence=fields.take("licence", str),
-        sources=tuple(_source(raw, name, wheels) for raw in raw_sources),
-        paper=_paper_use(fields.take("paper", dict, {})),
-        matches_paper=cast("bool | None", fields.take("matches_paper", object, None)),
-        difference=fields.take("difference", str, ""),
-        note=fields.take("note", str, ""),
-        given_split=fields.take("given_split", int, 0) or None,
-        folds=fields.take("folds", bool, False),
-        substitute=_substitute(fields.take("substitute", dict, {})),
-        parameters=fields.take("parameters", dict, {}),
-    )
-    fields.finish()
-    _check_sense(entry)
-    return entry
-
-
-def _class_counts(raw: dict[object, object]) -> dict[str, int] | None:
-    for label, count in raw.items():
-        if not isinstance(count, int) or count < 1:
-            raise SchemaError(f"the count of class {label!r} is {count!r}")
-    return {str(label): cast("int", count) for label, count in raw.items()} or None
-
-
-def _citation(keys: tuple[str, ...], citations: Mapping[str, str]) -> str:
-    for key in keys:
+    try:
+        data = _Dataset.model_validate(document["datasets"][name])
+        wheels = document.get("wheels", {})
+        sources = tuple(source.source(name, wheels) for source in data.sources)
+    except ValidationError as error:
+        raise ValueError(_sentence(error)) from error
+    citations = document["citations"]
+    for key in data.citation:
         if key not in citations:
-            hint = did_you_mean(key, citations)
-            raise SchemaError(f"there is no citation {key!r}.{hint}")
-    return "\n".join(citations[key] for key in keys)
-
-
-def _paper_use(raw: dict[str, Any]) -> PaperUse | None:
-    if not raw:
-        return None
-    fields = _Fields(raw, "'paper'")
-    split = fields.take("split", str)
-    if split not in _SPLITS:
-        raise SchemaError(f"'split' is {split!r}, not one of {', '.join(_SPLITS)}")
-    use = PaperUse(
-        names=fields.take_texts("names"),
-        split=cast("Any", split),
-        train=fields.take("train", int, 0) or None,
-        test=fields.take("test", int, 0) or None,
-    )
-    fields.finish()
-    return use
-
-
-def _substitute(raw: dict[str, Any]) -> Substitute | None:
-    if not raw:
-        return None
-    fields = _Fields(raw, "'substitute'")
-    substitute = Substitute(fields.take("dataset", str), fields.take("note", str))
-    fields.finish()
-    return substitute
-
-
-def _source(raw: object, name: str, wheels: Mapping[str, Any]) -> Source:
-    fields = _Fields(raw, "a source")
-    wheel = fields.take("wheel", str, "")
-    package = fields.take("package", str, "")
-    base_url = fields.take("base_url", str, "").format(name=name)
-    files = fields.take("files", list, [])
-    if sum(map(bool, (wheel, package, files))) != 1:
-        raise SchemaError("a source has exactly one of 'files', 'wheel' and 'package'")
-    rows = fields.take("rows", str, "file")
-    if rows not in get_args(Rows):
-        raise SchemaError(f"'rows' is {rows!r}, not one of {', '.join(get_args(Rows))}")
-    artifacts = [_file(file, base_url) for file in files]
-    if wheel:
-        artifacts.append(_wheel(wheel, wheels))
-    members = tuple(path.format(name=name) for path in fields.take_texts("members"))
-    labels = fields.take("labels", dict, {})
-    source = Source(
-        label=_label(wheel, package, wheels),
-        artifacts=tuple(artifacts),
-        members=members,
-        package=package,
-        loader=fields.take("loader", str, ""),
-        reader=fields.take("reader", str, ""),
-        options=fields.take("options", dict, {}),
-        rows=cast("Rows", rows),
-        labels={str(label): str(text) for label, text in labels.items()},
-        drop_labels=fields.take_texts("drop_labels"),
-        drop_missing=fields.take("drop_missing", bool, False),
-    )
-    fields.finish()
-    _check_source(source, wheel)
-    return source
-
-
-def _label(wheel: str, package: str, wheels: Mapping[str, Any]) -> str:
-    if wheel:
-        return f"wheel {wheel} {wheels[wheel]['version']}"
-    return f"package {package}" if package else "files"
-
-
-def _check_source(source: Source, wheel: str) -> None:
-    if wheel and not source.members:
-        raise SchemaError("a wheel source must name the 'members' to read")
-    if source.package and not source.loader:
-        raise SchemaError("a package source must name its 'loader'")
-    if not source.package and not source.reader:
-        raise SchemaError("a source of files or a wheel must name its 'reader'")
-
-
-def _wheel(wheel: str, wheels: Mapping[str, Any]) -> Artifact:
-    if wheel not in wheels:
-        raise SchemaError(f"there is no wheel {wheel!r}.{did_you_mean(wheel, wheels)}")
-    fields = _Fields(wheels[wheel], f"the wheel {wheel}")
-    version = fields.take("version", str)
-    artifact = Artifact(
-        name=fields.take("file", str),
-        checksum=f"sha256:{fields.take('sha256', str)}",
-        size=fields.take("bytes", int),
-        requirement=f"{wheel}=={version}",
-    )
-    fields.finish()
-    _check_digits(artifact)
-    return artifact
-
-
-def _file(raw: object, base_url: str) -> Artifact:
-    fields = _Fields(raw, "a file")
-    name = fields.take("name", str)
-    url = fields.take("url", str, "")
-    sums = {"sha256": fields.take("sha256", str, "")}
-    sums["git-sha1"] = fields.take("git_blob_sha1", str, "")
-    artifact = Artifact(
+            raise ValueError(
+                f"there is no citation {key!r}.{did_you_mean(key, citations)}"
+            )
+    paper, other = data.paper, data.substitute
+    return DatasetEntry(
         name=name,
-        checksum=next((f"{kind}:{sums[kind]}" for kind in sums if sums[kind]), None),
-        size=fields.take("bytes", int, 0) or None,
-        url=url or (base_url + name.rpartition("/")[2] if base_url else None),
+        title=data.title,
+        groups=tuple(data.groups),
+        n=data.n,
+        p=data.p,
+        classes=data.classes,
+        class_counts=data.class_counts or None,
+        citation="\n".join(citations[key] for key in data.citation),
+        licence=data.licence,
+        sources=sources,
+        paper=None
+        if paper is None
+        else PaperUse(
+            tuple(paper.names), paper.split, paper.train or None, paper.test or None
+        ),
+        matches_paper=data.matches_paper,
+        difference=data.difference,
+        note=data.note,
+        given_split=data.given_split or None,
+        folds=data.folds,
+        substitute=None if other is None else Substitute(other.dataset, other.note),
+        parameters=data.parameters,
     )
-    fields.finish()
-    _check_digits(artifact)
-    return artifact
 
 
-def _check_digits(artifact: Artifact) -> None:
-    if artifact.checksum is None:
-        return
-    algorithm, _, digits = artifact.checksum.partition(":")
-    if len(digits) != ALGORITHMS[algorithm] or set(digits) - set("0123456789abcdef"):
-        raise SchemaError(f"{artifact.name}: {digits!r} is not a {algorithm} checksum")
+def _checksum(file: str, algorithm: str, digits: str, length: int) -> str:
+    if len(digits) != length or set(digits) - set("0123456789abcdef"):
+        raise ValueError(f"{file}: {digits!r} is not a {algorithm} checksum")
+    return f"{algorithm}:{digits}"
 
 
-def _check_sense(entry: DatasetEntry) -> None:
-    """Refuse what contradicts itself in an entry."""
-    if bool(entry.sources) == bool(entry.parameters):
-        raise SchemaError("there must be either 'sources' or 'parameters'")
-    counts = entry.class_counts
-    if counts and (sum(counts.values()), len(counts)) != (entry.n, entry.classes):
-        raise SchemaError(
-            f"class_counts has {len(counts)} classes and {sum(counts.values())} samples"
-            f"; 'classes' says {entry.classes} and 'n' {entry.n}"
-        )
-    if entry.matches_paper not in (True, False, None):
-        raise SchemaError(f"'matches_paper' is {entry.matches_paper!r}, not true/false")
-    if entry.matches_paper is False and not entry.difference:
-        raise SchemaError("'matches_paper' is false, but 'difference' does not say why")
-    if (entry.paper is None) != (entry.matches_paper is None):
-        raise SchemaError("'paper' and 'matches_paper' belong together")
-    if entry.paper and entry.paper.train and entry.paper.test and entry.matches_paper:
-        total = entry.paper.train + entry.paper.test
-        if total != entry.n:
-            raise SchemaError(f"the paper's sizes give {total}, but 'n' is {entry.n}")
-    if entry.given_split and not 0 < entry.given_split < entry.n:
-        raise SchemaError(f"'given_split' is {entry.given_split} of {entry.n} rows")
+def _sentence(error: ValidationError) -> str:
+    """Say what is wrong first, in the catalogue's words."""
+    first = error.errors()[0]
+    kind, value = first["type"], first["input"]
+    if kind == "value_error":
+        return str(first["ctx"]["error"])
+    keys = [key for key in first["loc"] if isinstance(key, str)]
+    key, owner = keys[-1], keys[-2] if len(keys) > 1 else error.title
+    if owner == "class_counts":
+        return f"the count of class {key!r} is {value!r}"
+    model = _MODELS.get(owner, _Dataset)
+    if kind == "missing":
+        return f"{model.what} lacks {key!r}"
+    if kind == "extra_forbidden":
+        hint = did_you_mean(key, model.keys()) or f" Valid: {sorted(model.keys())}."
+        return f"{model.what} has an unknown key {key!r}.{hint}"
+    if kind == "literal_error":
+        choices = ", ".join(get_args(model.model_fields[key].annotation))
+        return f"{key!r} is {value!r}, not one of {choices}"
+    wanted = _KINDS.get(kind.partition("_")[0], kind)
+    return f"{key!r} must be {wanted}, not {value!r}"
+
+
+_MODELS: dict[str, type[_Fields]] = {
+    "sources": _Source,
+    "files": _File,
+    "paper": _Paper,
+    "substitute": _Substitute,
+    "_Wheel": _Wheel,
+}
+"""Which mapping a problem is in, by the key above it."""

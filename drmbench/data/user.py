@@ -1,21 +1,31 @@
-"""A user's own table by path: read it, refuse what cannot be used, say exactly why."""
+"""A person's own file by path, whole or in chunks: refuse what cannot be used."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from drmbench.data.chunks import (
+    CHUNK_CELLS,
+    ChunkedFile,
+    ChunkedLibsvm,
+    ChunkedNpy,
+    FeatureRequest,
+)
 from drmbench.data.dataset import Dataset, Provenance
 from drmbench.data.readers import get_reader
-from drmbench.data.readers.columns import is_number
-from drmbench.data.readers.headed import check_names, read_headed
-from drmbench.data.readers.table import Blob, Table
-from drmbench.errors import InputError, did_you_mean
+from drmbench.data.readers.cells import is_number
+from drmbench.data.readers.common import Blob, RawTable
+from drmbench.data.readers.compression import decompress
+from drmbench.data.text_stream import opened
+from drmbench.data.user_tables import UserTable, WholeTable, check_names
+from drmbench.errors import InputError
 
 SUFFIXES = {
     ".csv": "csv",
@@ -36,11 +46,21 @@ MANY_ROWS = 20
 """Rows from which on a class for each of them is taken for a mistake."""
 
 
-class _Loaded(NamedTuple):
-    """A table and how messages name one of its rows."""
+AnyFile = TypeVar("AnyFile", bound=ChunkedFile)
 
-    table: Table
-    place: Callable[[int], str]
+_ANYTHING = FeatureRequest()
+
+_OPENERS: dict[str, Callable[[Path, str | None, FeatureRequest], ChunkedFile]] = {
+    "csv": UserTable,
+    "tsv": partial(UserTable, delimiter="\t"),
+    "libsvm": ChunkedLibsvm,
+    "npy": ChunkedNpy,
+}
+
+_CHUNKED_SUFFIXES = {
+    ".npy": "npy",
+    **{end: kind for end, kind in SUFFIXES.items() if kind in _OPENERS},
+}
 
 
 def load_user_file(
@@ -75,7 +95,7 @@ def load_user_file(
 
     Notes
     -----
-    npz: arrays ``X`` (one sample a row) and ``y``. MATLAB (up to version 7): a matrix
+    npz: arrays ``X`` (one sample per row) and ``y``. MATLAB (up to version 7): a matrix
     called X, fea, data or features, or the only matrix beside the labels; samples may
     be its rows or its columns, whichever the number of labels fits.
 
@@ -90,14 +110,29 @@ def load_user_file(
     ('pets', [4.1, 9.5, 3.8], ('cat', 'dog'), [0, 1, 0])
     """
     path = Path(path)
-    load = _LOADERS[_format_of(path)]
-    blob = Blob(path.name, _read_bytes(path))
-    table, place = load(blob, target)
+    kind = _format_of(path, SUFFIXES)
+    if kind is None:
+        raise InputError(
+            f"{path}: cannot tell the format from the name; it must end in"
+            f" {', '.join(SUFFIXES)} (text formats also compressed:"
+            f" {', '.join(COMPRESSED)})"
+        )
+    with opened(path) as stream:
+        try:
+            blob = Blob(path.name, stream.read())
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    if not blob.data.strip():
+        raise InputError(f"{path}: the file is empty")
+    table, place = _read(kind, path, blob, target)
     _check_complete(blob.name, table, place)
     class_names, y = _encode(blob.name, table.labels)
     digest = hashlib.sha256(blob.data).hexdigest()
+    stem = path
+    while stem.suffix.lower() in (*SUFFIXES, *COMPRESSED):
+        stem = stem.with_suffix("")
     return Dataset(
-        name=name or _stem(path),
+        name=name or stem.name,
         X=table.X,
         y=y,
         class_names=class_names,
@@ -107,96 +142,37 @@ def load_user_file(
     )
 
 
-def _format_of(path: Path) -> str:
+def _format_of(path: Path, formats: dict[str, str]) -> str | None:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
-    kind = SUFFIXES.get(suffixes[-1]) if suffixes else None
-    if kind is None:
-        raise InputError(
-            f"{path}: cannot tell the format from the name; it must end in"
-            f" {', '.join(SUFFIXES)} (text formats also compressed:"
-            f" {', '.join(COMPRESSED)})"
-        )
-    return kind
+    return formats.get(suffixes[-1]) if suffixes else None
 
 
-def _stem(path: Path) -> str:
-    stem = path
-    while stem.suffix.lower() in (*SUFFIXES, *COMPRESSED):
-        stem = stem.with_suffix("")
-    return stem.name
-
-
-def _read_bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise InputError(f"{path}: a directory, not a file")
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        folder = path.parent
-        siblings = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-        raise InputError(
-            f"{path}: no such file.{did_you_mean(path.name, siblings)}"
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    if not data.strip():
-        raise InputError(f"{path}: the file is empty")
-    return data
-
-
-def _load_csv(blob: Blob, target: str | None) -> _Loaded:
-    return _load_headed(blob, target, None)
-
-
-def _load_tsv(blob: Blob, target: str | None) -> _Loaded:
-    return _load_headed(blob, target, "\t")
-
-
-def _load_headed(blob: Blob, target: str | None, delimiter: str | None) -> _Loaded:
-    table, lines = read_headed(blob, target, delimiter)
-    return _Loaded(table, lambda row: f"line {lines[row]}")
-
-
-def _load_npz(blob: Blob, target: str | None) -> _Loaded:
-    return _Loaded(get_reader("npz")([blob], y=target or "y"), _sample)
-
-
-def _load_arff(blob: Blob, target: str | None) -> _Loaded:
-    table = get_reader("arff")([blob], target=target)
-    check_names(blob.name, table.feature_names or ())
-    return _Loaded(table, _sample)
-
-
-def _load_libsvm(blob: Blob, target: str | None) -> _Loaded:
-    if target is not None:
+def _read(kind: str, path: Path, blob: Blob, target: str | None) -> WholeTable:
+    """Read a whole file; tables have lines to name, all other formats samples."""
+    if kind in ("csv", "tsv"):
+        data = decompress(blob)
+        delimiter = "\t" if kind == "tsv" else None
+        return _labelled(UserTable(path, target, _ANYTHING, delimiter, data)).whole()
+    if kind == "libsvm" and target is not None:
         raise InputError(
             f"{blob.name}: LIBSVM files have no column names; the class is the first"
             f" number of a line, so leave the target {target!r} out"
         )
-    return _Loaded(get_reader("libsvm")([blob]), _sample)
+    options: dict[str, dict[str, Any]] = {
+        "npz": {"y": target or "y"},
+        "arff": {"target": target},
+        "libsvm": {},
+        "mat": {"y": target},
+    }
+    table = get_reader(kind)([blob], **options[kind])
+    if kind == "arff":
+        check_names(blob.name, table.feature_names or ())
+    return WholeTable(table, lambda row: f"sample {row + 1}")
 
 
-def _load_mat(blob: Blob, target: str | None) -> _Loaded:
-    return _Loaded(get_reader("mat")([blob], y=target), _sample)
-
-
-def _sample(row: int) -> str:
-    return f"sample {row + 1}"
-
-
-_LOADERS: dict[str, Callable[[Blob, str | None], _Loaded]] = {
-    "csv": _load_csv,
-    "tsv": _load_tsv,
-    "npz": _load_npz,
-    "arff": _load_arff,
-    "libsvm": _load_libsvm,
-    "mat": _load_mat,
-}
-
-
-def _check_complete(file: str, table: Table, place: Callable[[int], str]) -> None:
+def _check_complete(file: str, table: RawTable, place: Callable[[int], str]) -> None:
     """Refuse missing values: no method here could use them as they are."""
     missing = np.isnan(table.X)
     if not missing.any():
@@ -251,3 +227,109 @@ def check_discrete(file: str, names: Sequence[str], n_samples: int) -> None:
             f"{file}: every one of the {n_samples} rows has a class of its own; the"
             f" target must repeat, so check that it is the right column"
         )
+
+
+def open_chunked(
+    path: str | Path,
+    *,
+    target: str | None = None,
+    request: FeatureRequest = _ANYTHING,
+) -> ChunkedFile:
+    """Open a file to be read in chunks, and check what its beginning tells.
+
+    Parameters
+    ----------
+    path : str or Path
+        A csv or tsv file whose first row holds the column names, a LIBSVM file (all
+        plain, gzip or bzip2), or an npy file with a matrix.
+    target : str or None
+        What holds the class: for csv and tsv the name of a column; for npy the number
+        of a column, from 0, or ``"last"``; LIBSVM files need none. None for rows
+        without their class.
+    request : FeatureRequest
+        The features expected, where that is known beforehand.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is of another kind; the message says what is wrong.
+    """
+    path = Path(path)
+    kind = _format_of(path, _CHUNKED_SUFFIXES)
+    if kind is None:
+        raise InputError(
+            f"{path}: cannot be read in chunks; the name must end in"
+            f" {', '.join(_CHUNKED_SUFFIXES)} (text formats also compressed: .gz, .bz2)"
+        )
+    return _OPENERS[kind](path, target, request)
+
+
+def open_labelled(path: str | Path, *, target: str | None = None) -> ChunkedFile:
+    """Open a file as :func:`open_chunked` does, and refuse it without a class."""
+    return _labelled(open_chunked(path, target=target))
+
+
+def _labelled(file: AnyFile) -> AnyFile:
+    if file.labelled:
+        return file
+    names = file.feature_names
+    columns = (
+        f"Columns: {', '.join(names)}" if names else "Columns have numbers, from 0"
+    )
+    raise InputError(
+        f"{file.path.name}: say which column holds the class (the target). {columns}"
+    )
+
+
+def rows_per_chunk(file: ChunkedFile, chunksize: int | None = None) -> int:
+    """Return the rows of a chunk: as said, or what :data:`CHUNK_CELLS` allow."""
+    if chunksize is None:
+        return max(1, CHUNK_CELLS // file.n_features)
+    if chunksize < 1:
+        raise InputError(f"the chunk size must be at least 1, not {chunksize}")
+    return chunksize
+
+
+def iter_chunks(
+    path: str | Path, *, target: str | None = None, chunksize: int | None = None
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.str_]]]:
+    r"""Yield the samples and class labels of a file, some rows at a time.
+
+    Parameters
+    ----------
+    path : str or Path
+        A csv, tsv, LIBSVM or npy file, as :func:`open_chunked` takes it.
+    target : str or None
+        What holds the class; only a LIBSVM file needs none.
+    chunksize : int or None
+        Rows of a chunk, and so what memory is needed; by default about
+        :data:`~drmbench.data.chunks.CHUNK_CELLS` cells.
+
+    Yields
+    ------
+    X : ndarray of shape (m, p), float64
+        Samples; all numbers are finite.
+    labels : ndarray of shape (m,), str
+        Their classes, as text.
+
+    Raises
+    ------
+    InputError
+        The file is no complete table of numbers and classes; the message names the
+        line. A file whose first rows are in order may fail later.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "pets.csv"
+    ...     _ = file.write_text("weight,kind\n4.1,cat\n9.5,dog\n3.8,cat\n")
+    ...     for X, labels in iter_chunks(file, target="kind", chunksize=2):
+    ...         print(X.ravel().tolist(), labels.tolist())
+    [4.1, 9.5] ['cat', 'dog']
+    [3.8] ['cat']
+    """
+    file = open_labelled(path, target=target)
+    for X, labels in file.chunks(rows_per_chunk(file, chunksize)):
+        assert labels is not None
+        yield X, labels

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.chunk import ChunkedFile
+from drmbench.data.chunks import ChunkedFile
 from drmbench.data.user import check_discrete, sorting_key
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.linear_classifier import LinearDRMClassifier

@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from drmbench.data.entries import DatasetEntry
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import DatasetEntry, load_catalogue
 from drmbench.paper import PublishedCell, published_cells, table_rows
 from drmbench.protocol.allowance import ROUNDING
 from drmbench.report.claim_evidence import (

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drmbench.config.model import DatasetRef, Experiment
-from drmbench.data.availability import availability
-from drmbench.data.entries import DatasetEntry
+from drmbench.data.catalogue import DatasetEntry, load_catalogue
 from drmbench.data.paths import find_places
-from drmbench.data.registry import load_catalogue
+from drmbench.data.sources import availability
 from drmbench.errors import DataUnavailableError, InputError, did_you_mean
 from drmbench.protocol.splits import SplitPlan
 from drmbench.run.execute import load_dataset, sizes_within

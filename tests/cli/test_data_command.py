@@ -149,7 +149,7 @@ def test_fetch_gets_what_it_can_and_ends_with_3(
     assert "[1/2] first: url" in result.out
     assert "[2/2] second: MISSING" in result.out
     assert "1 of 2 data sets are ready" in result.out
-    assert "second cannot be had here. Tried:" in result.err
+    assert "second cannot be obtained here. Tried:" in result.err
     assert "HTTP 404" in result.err
     assert (small / "datasets/raw/first.csv").read_bytes() == CONTENT
     assert "first: datasets/raw" in run("data", "fetch", "first").out
@@ -195,8 +195,8 @@ def test_fetch_needs_to_be_told_what(run: Run) -> None:
 def test_long_lists_of_missing_sets_are_shortened(checkout: Path, run: Run) -> None:
     result = run("data", "fetch", "--group", "keel")
     assert result.code == 3
-    assert "15 could not be had: haberman, yeast-2_vs_4" in result.err
-    assert result.err.count("cannot be had here") == 5
+    assert "15 could not be obtained: haberman, yeast-2_vs_4" in result.err
+    assert result.err.count("cannot be obtained here") == 5
     assert "drmbench data fetch NAME" in result.err
 
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from support import Run
 
 from drmbench import DRMClassifierCV, LinearDRMClassifier
-from drmbench.data.chunks import open_labelled
+from drmbench.data.user import open_labelled
 from drmbench.drm.model_file import load_model
 from drmbench.metrics import balanced_accuracy_score, gmean_score
 from drmbench.protocol.file_fit import FileFacts, fit_file, scan

@@ -26,7 +26,7 @@ from drmbench.config import (
 from drmbench.config.messages import Problems
 from drmbench.config.values import QUICK_METHODS, SOLVERS
 from drmbench.config.yaml_lines import read_yaml
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import load_catalogue
 from drmbench.errors import InputError
 from drmbench.methods.registry import list_methods
 from drmbench.protocol.selection import SelectionPlan

@@ -9,7 +9,7 @@ import pytest
 from support import MakePlaces
 
 from drmbench.data import transfer
-from drmbench.data.entries import Artifact, DatasetEntry, Source
+from drmbench.data.catalogue import Artifact, DatasetEntry, Source
 from drmbench.data.paths import Folder, Places
 
 CONTENT = b"1,2,a\n3,4,b\n5,6,b\n" * 200

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from drmbench.data import assemble as assemble_module
 from drmbench.data.assemble import assemble
+from drmbench.data.catalogue import DatasetEntry, Source
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.entries import DatasetEntry, Source
-from drmbench.data.readers.table import Table
+from drmbench.data.readers.common import RawTable
 from drmbench.errors import CheckFailedError
 
 ROWS = 30
@@ -25,15 +25,15 @@ def tiny(entry: DatasetEntry) -> DatasetEntry:
     )
 
 
-def true_table() -> Table:
-    return Table(
+def true_table() -> RawTable:
+    return RawTable(
         X=np.arange(2.0 * ROWS).reshape(ROWS, 2) % 17,
         labels=np.array(["a", "b", "b"] * (ROWS // 3)),
         parts=np.zeros(ROWS, dtype=np.int64),
     )
 
 
-def take(table: Table, order: list[int], parts: list[int] | None = None) -> Table:
+def take(table: RawTable, order: list[int], parts: list[int] | None = None) -> RawTable:
     return dataclasses.replace(
         table,
         X=table.X[order],
@@ -42,7 +42,7 @@ def take(table: Table, order: list[int], parts: list[int] | None = None) -> Tabl
     )
 
 
-def build(entry: DatasetEntry, table: Table, **changes: object) -> Dataset:
+def build(entry: DatasetEntry, table: RawTable, **changes: object) -> Dataset:
     source = dataclasses.replace(Source("files"), **changes)  # type: ignore[arg-type]
     return assemble(entry, source, table, Provenance("file"))
 
@@ -120,7 +120,7 @@ def test_rows_can_be_left_out_by_label_or_gap(plain: DatasetEntry) -> None:
         ({"p": 3}, "expected 3 features, found 2"),
         (
             {"class_counts": {"a": 11, "b": 19}},
-            r"expected {'a': 11, 'b': 19} samples a class, found {'a': 10, 'b': 20}",
+            r"expected {'a': 11, 'b': 19} samples per class, found {'a': 10, 'b': 20}",
         ),
         ({"class_counts": {"a": 30}, "classes": 1}, "class 'b' that the catalogue"),
         ({"class_counts": None, "classes": 3}, "expected 3 classes, found 2"),
@@ -147,5 +147,5 @@ def test_folds_of_other_sizes_are_refused(
     facts = {"small": {"folds": "12345" * 6}}
     monkeypatch.setattr(assemble_module, "row_orders", lambda: facts)
     table = take(true_table(), list(range(ROWS)), [0] * 10 + [1, 2, 3, 4] * 5)
-    with pytest.raises(CheckFailedError, match="rows a fold"):
+    with pytest.raises(CheckFailedError, match="rows per fold"):
         build(tiny, table, rows="folds")

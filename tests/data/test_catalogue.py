@@ -6,9 +6,8 @@ import pytest
 import yaml
 
 from drmbench.data import paths
-from drmbench.data.entries import DatasetEntry
+from drmbench.data.catalogue import Catalogue, DatasetEntry, load_catalogue
 from drmbench.data.readers import reader_names
-from drmbench.data.registry import Catalogue, load_catalogue
 from drmbench.errors import CheckFailedError, InputError
 
 # The paper's Table 2 (with the corrections of leukemia and nakayama) and Table 4:
@@ -259,6 +258,12 @@ def test_a_minimal_catalogue_is_valid(tmp_path: Path) -> None:
             "'rows' is 'odd'",
         ),
         ("{a: 1, b: 2}", "{a: 0, b: 3}", "the count of class 'a' is 0"),
+        ("{a: 1, b: 2}", "{a: x, b: 3}", "the count of class 'a' is 'x'"),
+        ("classes: 2", "classes: 2\n    fold:", "'fold'. Did you mean 'folds'"),
+        ("    bytes: 10\n", "", "the wheel tiny lacks 'bytes'"),
+        ("    bytes: 10", "    bytes: 1.5", "'bytes' must be int, not 1.5"),
+        ("    title: First\n", "    title:\n", "lacks 'title'"),
+        ("[data.csv]", "data.csv", "'members' must be list, not 'data.csv'"),
         ("classes: 2", "classes: 2\n    given_split: 3", "'given_split' is 3 of 3"),
         (
             "classes: 2",
@@ -304,7 +309,8 @@ def test_mistakes_are_told_with_their_line(
 ) -> None:
     (problem,) = build(tmp_path, old, new).problems()
     assert message in problem
-    assert problem.startswith(f"{tmp_path / 'registry.yaml'}:10: first: ")
+    line = 9 if old.startswith("    bytes") and not new else 10
+    assert problem.startswith(f"{tmp_path / 'registry.yaml'}:{line}: first: ")
 
 
 def test_broken_yaml_is_told(tmp_path: Path) -> None:

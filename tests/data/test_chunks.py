@@ -14,10 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from drmbench.data.chunk import FeatureRequest
-from drmbench.data.chunked_libsvm import ChunkedLibsvm
-from drmbench.data.chunks import iter_chunks, open_chunked, rows_per_chunk
-from drmbench.data.user import load_user_file
+from drmbench.data.chunks import ChunkedLibsvm, FeatureRequest
+from drmbench.data.user import (
+    iter_chunks,
+    load_user_file,
+    open_chunked,
+    rows_per_chunk,
+)
 from drmbench.errors import InputError
 
 CSV = "size,kind,age\n1.5,cat,3\n2,dog,-4\n3,cat,5e1\n7,dog,0\n"

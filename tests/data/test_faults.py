@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import LoopbackServer, MakePlaces, files_below
 
-from drmbench.data import parsed, storage, transfer
-from drmbench.data.entries import Artifact, DatasetEntry
+from drmbench import files
+from drmbench.data import loading, transfer
+from drmbench.data.catalogue import Artifact, DatasetEntry
 from drmbench.data.fetch import Fetcher, NotObtainedError
 from drmbench.data.loading import load_exact
 from drmbench.errors import DataUnavailableError
@@ -201,7 +202,7 @@ def test_a_full_disk_does_not_stop_a_load(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     Fetcher(make_places()).obtain(remote_entry.sources[0].artifacts[0], "url")
-    parsed._warn_once.cache_clear()
+    loading._warn_once.cache_clear()
     monkeypatch.setattr(np, "savez", refuse(errno.ENOSPC))
     for _ in range(2):
         assert load_exact(remote_entry, Fetcher(make_places())).n_samples == 600
@@ -217,7 +218,7 @@ def test_a_parsed_cache_that_cannot_be_made_does_not_stop_a_load(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     make_places().parsed.write_text("a file where the folder should be")
-    parsed._warn_once.cache_clear()
+    loading._warn_once.cache_clear()
     assert load_exact(remote_entry, Fetcher(make_places())).n_samples == 600
     assert "no parsed copies can be kept" in caplog.text
 
@@ -282,7 +283,7 @@ def test_an_error_inside_keeps_the_old_file(tmp_path: Path) -> None:
 FETCH = """
 import sys
 from pathlib import Path
-from drmbench.data.entries import Artifact
+from drmbench.data.catalogue import Artifact
 from drmbench.data.fetch import Fetcher
 from drmbench.data.paths import Folder, Places
 store, name, checksum, url = sys.argv[1:]
@@ -345,5 +346,5 @@ def test_systems_without_file_locks_still_fetch(
     make_places: MakePlaces,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(storage, "fcntl", None)
+    monkeypatch.setattr(files, "fcntl", None)
     assert Fetcher(make_places()).obtain(remote, "url").read_bytes() == content

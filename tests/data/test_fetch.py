@@ -11,7 +11,7 @@ import pytest
 from support import LoopbackServer, MakePlaces
 
 from drmbench.data import transfer
-from drmbench.data.entries import Artifact
+from drmbench.data.catalogue import Artifact
 from drmbench.data.fetch import DamagedError, Fetcher, NotObtainedError, damage
 
 

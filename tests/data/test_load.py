@@ -12,11 +12,10 @@ from support import MIRROR, MakePlaces, wheel_paths
 import drmbench
 from drmbench.data import Dataset, load, loading
 from drmbench.data.assemble import row_orders
-from drmbench.data.entries import Artifact, DatasetEntry
+from drmbench.data.catalogue import Artifact, DatasetEntry, load_catalogue
 from drmbench.data.fetch import Fetcher
 from drmbench.data.loading import load_exact
 from drmbench.data.paths import Folder, Places, find_places
-from drmbench.data.registry import load_catalogue
 from drmbench.errors import CheckFailedError, DataUnavailableError, InputError
 
 KEEL = [entry.name for entry in load_catalogue().group("keel")]
@@ -128,7 +127,7 @@ def test_a_new_reader_version_is_another_copy(
 ) -> None:
     entry, places = stored
     load_exact(entry, Fetcher(places))
-    monkeypatch.setattr("drmbench.data.parsed.reader_version", lambda name: 999)
+    monkeypatch.setattr("drmbench.data.loading.reader_version", lambda name: 999)
     load_exact(entry, Fetcher(places))
     assert len(list(places.parsed.rglob("*.npz"))) == 2
 
@@ -161,9 +160,9 @@ def test_substitutes_are_never_silent(checkout: Path) -> None:
         load("leukemia")
     with pytest.raises(DataUnavailableError) as caught:
         load("leukemia", substitutes=True)
-    assert "leukemia cannot be had" in str(caught.value)
-    assert "golub-1999-v1 cannot be had" in str(caught.value)
-    with pytest.raises(DataUnavailableError, match="sun cannot be had"):
+    assert "leukemia cannot be obtained" in str(caught.value)
+    assert "golub-1999-v1 cannot be obtained" in str(caught.value)
+    with pytest.raises(DataUnavailableError, match="sun cannot be obtained"):
         load("sun", substitutes=True)
 
 

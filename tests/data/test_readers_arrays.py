@@ -16,14 +16,15 @@ from scipy.io import savemat
 from scipy.sparse import csc_array
 from sklearn.datasets import dump_svmlight_file
 
-from drmbench.data.readers import ar, get_reader, libsvm
-from drmbench.data.readers.table import Blob, Table
+from drmbench.data.readers import get_reader, libsvm
+from drmbench.data.readers import images as image_reader
+from drmbench.data.readers.common import Blob, RawTable
 from drmbench.errors import InputError
 
 X = np.array([[1.5, 0.0, -2.0], [0.0, 3.25, 4.0], [7.0, 8.0, 9.0], [0.0, 0.0, 1.0]])
 
 
-def read(reader: str, *contents: bytes, **options: Any) -> Table:
+def read(reader: str, *contents: bytes, **options: Any) -> RawTable:
     blobs = [Blob(f"file{i}", content) for i, content in enumerate(contents, start=1)]
     return get_reader(reader)(blobs, **options)
 
@@ -135,7 +136,7 @@ class TestMat:
                 {},
                 "sample 2 has no class label of its own",
             ),
-            ({"X": X, "Y": X}, {}, "one class label a sample, found shape (4, 3)"),
+            ({"X": X, "Y": X}, {}, "one class label per sample, found shape (4, 3)"),
             ({"X": {"a": 1}, "Y": [1] * 4}, {"x": "X"}, "variable 'X' is struct"),
         ],
     )
@@ -284,7 +285,7 @@ class TestPgm:
 class TestAr:
     def content(self, people: int = 100) -> bytes:
         labels = np.repeat(np.arange(1, people + 1), 2)
-        rows, columns = np.mgrid[: ar.HEIGHT, : ar.WIDTH]
+        rows, columns = np.mgrid[: image_reader.AR_HEIGHT, : image_reader.AR_WIDTH]
         images = [label + 2.0 * rows + columns for label in labels]
         pixels = np.array([image.ravel(order="F") for image in images]).T
         return TestMat.save(DATA=pixels.astype(np.uint8), Label=labels[None, :])
@@ -299,23 +300,30 @@ class TestAr:
         assert image[9, 24] - image[9, 8] == pytest.approx(16 * 30 / 32, abs=1)
 
     def test_grey_levels_are_whole_and_in_range(self) -> None:
-        noisy = np.random.default_rng(0).integers(0, 2, (ar.HEIGHT * ar.WIDTH, 2)) * 255
+        noisy = (
+            np.random.default_rng(0).integers(
+                0, 2, (image_reader.AR_HEIGHT * image_reader.AR_WIDTH, 2)
+            )
+            * 255
+        )
         table = read("ar", TestMat.save(DATA=noisy, Label=[[1, 51]]))
         assert np.array_equal(table.X, np.rint(table.X))
         assert table.X.min() == 0
         assert table.X.max() == 255
 
     def test_resizing_agrees_with_pillow(self) -> None:
-        image = np.random.default_rng(1).uniform(0, 255, (ar.HEIGHT, ar.WIDTH))
+        image = np.random.default_rng(1).uniform(
+            0, 255, (image_reader.AR_HEIGHT, image_reader.AR_WIDTH)
+        )
         picture = Image.fromarray(image.astype(np.float32))
         expected = np.asarray(picture.resize((32, 32), Image.Resampling.BICUBIC))
         np.testing.assert_allclose(
-            ar.resize(image[None], 32, 32)[0], expected, atol=1e-3
+            image_reader.resize(image[None], 32, 32)[0], expected, atol=1e-3
         )
 
     @pytest.mark.parametrize(("source", "target"), [(42, 32), (30, 32), (5, 5), (3, 9)])
     def test_weights_sum_to_one(self, source: int, target: int) -> None:
-        weights = ar.resize_weights(source, target)
+        weights = image_reader.resize_weights(source, target)
         np.testing.assert_allclose(weights.sum(axis=1), 1)
         if source == target:
             np.testing.assert_allclose(weights, np.eye(source), atol=1e-15)

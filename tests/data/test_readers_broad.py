@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drmbench.data.readers import get_reader
-from drmbench.data.readers.table import Blob, Table
+from drmbench.data.readers.common import Blob, RawTable
 from drmbench.errors import InputError
 
 PREAMBLE = "\tBreast tumour\t\tProstate tumour\t\n2\n"
@@ -22,7 +22,7 @@ TEST = (
 )
 
 
-def read(train: str = TRAIN, test: str = TEST, *classes: str) -> Table:
+def read(train: str = TRAIN, test: str = TEST, *classes: str) -> RawTable:
     labels = classes or ("0 1", "0\n")
     blobs = [
         Blob("GCM_Training.res", train.encode("latin-1")),

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drmbench.data.readers import get_reader
-from drmbench.data.readers.decompress import decompress
-from drmbench.data.readers.table import Blob
-from drmbench.data.readers.unlzw import unlzw
+from drmbench.data.readers.common import Blob
+from drmbench.data.readers.compression import decompress, unlzw
 from drmbench.errors import InputError
 
 

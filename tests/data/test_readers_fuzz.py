@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 
 from drmbench.data.readers import get_reader, reader_names
-from drmbench.data.readers.table import Blob, Table
+from drmbench.data.readers.common import Blob, RawTable
 from drmbench.errors import InputError
 
 
@@ -118,7 +118,7 @@ def read(reader: str, blobs: list[Blob]) -> None:
         assert_sound(get_reader(reader)(blobs))
 
 
-def assert_sound(table: Table) -> None:
+def assert_sound(table: RawTable) -> None:
     n, p = table.X.shape
     assert n > 0
     assert p > 0

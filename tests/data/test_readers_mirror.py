@@ -16,9 +16,9 @@ import pytest
 from scipy.io import loadmat
 
 from drmbench.data.readers import get_reader
+from drmbench.data.readers.common import Blob, RawTable
+from drmbench.data.readers.compression import unlzw
 from drmbench.data.readers.matfile import decode
-from drmbench.data.readers.table import Blob, Table
-from drmbench.data.readers.unlzw import unlzw
 
 MIRROR = Path(os.environ.get("DRMBENCH_MIRROR") or "no mirror")
 
@@ -115,7 +115,7 @@ def blobs(*names: str) -> list[Blob]:
 
 
 @cache
-def read(name: str) -> Table:
+def read(name: str) -> RawTable:
     case = CASES[name]
     return get_reader(case.reader)(blobs(*case.files), **case.options)
 

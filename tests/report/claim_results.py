@@ -9,7 +9,7 @@ from typing import Any
 
 from result_files import make_results
 
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import load_catalogue
 from drmbench.methods.registry import list_methods
 from drmbench.paper import find_cell, published_cells, table_rows
 from drmbench.report.claims import Verdict, judge

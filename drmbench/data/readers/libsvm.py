@@ -8,9 +8,8 @@ from typing import Any
 
 from sklearn.datasets import load_svmlight_file
 
-from drmbench.data.readers.arrays import array_table, decoding, stack
-from drmbench.data.readers.decompress import decompress
-from drmbench.data.readers.table import Blob, Table
+from drmbench.data.readers.common import Blob, RawTable, array_table, decoding, stack
+from drmbench.data.readers.compression import decompress
 from drmbench.errors import InputError
 
 MAX_DENSE_CELLS = 2**28
@@ -22,7 +21,7 @@ _LINE = re.compile(
 )
 
 
-def read(blobs: list[Blob], *, n_features: int | None = None) -> Table:
+def read(blobs: list[Blob], *, n_features: int | None = None) -> RawTable:
     r"""Read one or several LIBSVM files; plain, gzip, bzip2 or ``.Z``.
 
     Parameters
@@ -51,31 +50,31 @@ def read(blobs: list[Blob], *, n_features: int | None = None) -> Table:
     )
 
 
-def _parse(blob: Blob) -> tuple[Any, Any]:
+def parse_svmlight(data: bytes) -> tuple[Any, Any]:
     """Return a sparse matrix whose column 0 must stay unused, and the labels."""
+    # Indices are taken as they stand: index 0 would otherwise become -1.
+    return load_svmlight_file(io.BytesIO(data), zero_based=True)  # type: ignore[no-any-return]
+
+
+def _parse(blob: Blob) -> tuple[Any, Any]:
     data = decompress(blob)
-    with decoding(blob, "LIBSVM file"):
+    with decoding(blob.name, "LIBSVM file"):
         try:
-            # Indices are taken as they stand: index 0 would otherwise become -1.
-            sparse, labels = load_svmlight_file(io.BytesIO(data), zero_based=True)
-        except Exception:
-            _refuse_malformed_line(blob.name, data)
+            sparse, labels = parse_svmlight(data)
+        except Exception:  # whatever the parser raises; the line that does it tells
+            for number, line in enumerate(data.split(b"\n"), start=1):
+                if not _LINE.match(line):
+                    shown = line[:60].decode("ascii", errors="replace")
+                    raise InputError(
+                        f"{blob.name}, line {number}: expected 'label index:value …',"
+                        f" found {shown!r}"
+                    ) from None
             raise
     if sparse.shape[0] == 0:
         raise InputError(f"{blob.name}: no data in the file")
     if sparse.nnz and sparse.indices.min() < 1:
         raise InputError(f"{blob.name}: feature index 0 or less; indices start at 1")
     return sparse, labels
-
-
-def _refuse_malformed_line(file: str, data: bytes) -> None:
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not _LINE.match(line):
-            shown = line[:60].decode("ascii", errors="replace")
-            raise InputError(
-                f"{file}, line {number}: expected 'label index:value …',"
-                f" found {shown!r}"
-            )
 
 
 def _dense(file: str, sparse: Any, width: int) -> Any:

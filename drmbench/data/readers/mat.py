@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.readers.arrays import array_table, decoding, stack
+from drmbench.data.readers.common import (
+    Blob,
+    RawTable,
+    array_table,
+    decoding,
+    read_each,
+)
 from drmbench.data.readers.matfile import Unsupported, Variable, decode
-from drmbench.data.readers.table import Blob, Table
 from drmbench.errors import InputError, did_you_mean
 
 SAMPLE_NAMES = ("X", "x", "fea", "data", "DATA", "features")
@@ -26,7 +31,7 @@ def read(
     x: str | None = None,
     y: str | None = None,
     transpose: bool | None = None,
-) -> Table:
+) -> RawTable:
     """Read one or several MATLAB files with the same variables.
 
     Parameters
@@ -41,15 +46,17 @@ def read(
         Whether a sample is a column of the matrix instead of a row; by default
         whichever the number of labels fits, a row if both do.
     """
-    tables = [_read_one(blob, x, y, transpose) for blob in blobs]
-    return stack([blob.name for blob in blobs], tables)
+    return read_each(blobs, lambda blob: _read_one(blob, x, y, transpose))
 
 
 def _read_one(
     blob: Blob, x: str | None, y: str | None, transpose: bool | None
-) -> Table:
+) -> RawTable:
     variables = load_variables(blob)
-    label_name = y or _label_name(blob, variables)
+    usual = [name for name in LABEL_NAMES if name in variables]
+    if y is None and len(usual) != 1:
+        raise _undecided(blob, variables, "labels", LABEL_NAMES)
+    label_name = y or usual[0]
     labels = variable(blob, variables, label_name)
     samples = variable(blob, variables, x or _sample_name(blob, variables, label_name))
     if transpose is None:
@@ -57,25 +64,18 @@ def _read_one(
     return array_table(blob.name, samples.T if transpose else samples, labels)
 
 
-def _label_name(blob: Blob, variables: Mapping[str, Variable]) -> str:
-    usual = [name for name in LABEL_NAMES if name in variables]
-    if len(usual) == 1:
-        return usual[0]
-    raise _undecided(blob, variables, "labels", LABEL_NAMES)
-
-
 def _sample_name(blob: Blob, variables: Mapping[str, Variable], label_name: str) -> str:
     others = {name: value for name, value in variables.items() if name != label_name}
     usual = [name for name in SAMPLE_NAMES if name in others]
-    matrices = [name for name, value in others.items() if _is_matrix(value)]
+    matrices = [
+        name
+        for name, value in others.items()
+        if isinstance(value, np.ndarray) and value.ndim == 2 and min(value.shape) > 1
+    ]
     for candidates in (usual, matrices):
         if len(candidates) == 1:
             return candidates[0]
     raise _undecided(blob, variables, "samples", SAMPLE_NAMES)
-
-
-def _is_matrix(value: Variable) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 2 and min(value.shape) > 1
 
 
 def _undecided(
@@ -94,18 +94,12 @@ def load_variables(blob: Blob) -> dict[str, Variable]:
             f"{blob.name}: MATLAB 7.3 files (HDF5) are not supported; save it with"
             f" save(..., '-v7')"
         )
-    with decoding(blob, "MATLAB file"):
+    with decoding(blob.name, "MATLAB file"):
         return decode(blob.data)
 
 
 def variable(blob: Blob, variables: Mapping[str, Variable], name: str) -> NDArray[Any]:
-    """Return one variable as an array.
-
-    Raises
-    ------
-    InputError
-        The file has no variable of that name, or it is a struct or the like.
-    """
+    """Return one variable as an array."""
     if name not in variables:
         raise InputError(
             f"{blob.name}: no variable is named {name!r}."

@@ -6,12 +6,17 @@ import io
 
 import numpy as np
 
-from drmbench.data.readers.arrays import array_table, decoding, stack
-from drmbench.data.readers.table import Blob, Table
+from drmbench.data.readers.common import (
+    Blob,
+    RawTable,
+    array_table,
+    decoding,
+    read_each,
+)
 from drmbench.errors import InputError, did_you_mean
 
 
-def read(blobs: list[Blob], *, x: str = "X", y: str = "y") -> Table:
+def read(blobs: list[Blob], *, x: str = "X", y: str = "y") -> RawTable:
     """Read one or several archives, each with the samples and their labels.
 
     Parameters
@@ -19,7 +24,7 @@ def read(blobs: list[Blob], *, x: str = "X", y: str = "y") -> Table:
     blobs : list of Blob
         The files.
     x, y : str
-        Names of the arrays with the samples, one a row, and with their labels.
+        Names of the arrays with the samples, one per row, and with their labels.
 
     Examples
     --------
@@ -28,21 +33,19 @@ def read(blobs: list[Blob], *, x: str = "X", y: str = "y") -> Table:
     >>> read([Blob("a.npz", file.getvalue())]).labels.tolist()
     ['cat', 'dog']
     """
-    return stack(
-        [blob.name for blob in blobs], [_read_one(blob, x, y) for blob in blobs]
-    )
 
+    def read_one(blob: Blob) -> RawTable:
+        with decoding(blob.name, "npz archive"):
+            archive = np.load(io.BytesIO(blob.data), allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError(f"{blob.name}: a single array, not an npz archive")
+            for name in (x, y):
+                if name not in archive.files:
+                    raise InputError(
+                        f"{blob.name}: no array is named {name!r}."
+                        f"{did_you_mean(name, archive.files)}"
+                        f" Arrays: {', '.join(archive.files)}"
+                    )
+            return array_table(blob.name, archive[x], archive[y])
 
-def _read_one(blob: Blob, x: str, y: str) -> Table:
-    with decoding(blob, "npz archive"):
-        archive = np.load(io.BytesIO(blob.data), allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise InputError(f"{blob.name}: a single array, not an npz archive")
-        for name in (x, y):
-            if name not in archive.files:
-                raise InputError(
-                    f"{blob.name}: no array is named {name!r}."
-                    f"{did_you_mean(name, archive.files)}"
-                    f" Arrays: {', '.join(archive.files)}"
-                )
-        return array_table(blob.name, archive[x], archive[y])
+    return read_each(blobs, read_one)

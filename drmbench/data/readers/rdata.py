@@ -13,8 +13,13 @@ import numpy as np
 import rdata
 from numpy.typing import NDArray
 
-from drmbench.data.readers.arrays import array_table, decoding, stack
-from drmbench.data.readers.table import Blob, Table
+from drmbench.data.readers.common import (
+    Blob,
+    RawTable,
+    array_table,
+    decoding,
+    read_each,
+)
 from drmbench.errors import InputError
 
 
@@ -27,7 +32,7 @@ def read(
     *,
     object_name: str | None = None,
     classes: Mapping[str, str] | None = None,
-) -> Table:
+) -> RawTable:
     """Read one or several R files, one object of each.
 
     Parameters
@@ -41,27 +46,31 @@ def read(
 
     Notes
     -----
-    The object is ``list(x = matrix, y = factor)``, one sample a row of x, or a data
+    The object is ``list(x = matrix, y = factor)``, one sample per row of x, or a data
     frame whose last column is the label.
     """
-    tables = [_read_one(blob, object_name, classes) for blob in blobs]
-    return stack([blob.name for blob in blobs], tables)
+    return read_each(blobs, lambda blob: _read_one(blob, object_name, classes))
 
 
 def _read_one(
     blob: Blob, object_name: str | None, classes: Mapping[str, str] | None
-) -> Table:
-    with decoding(blob, "R data file"), _expected_warnings():
+) -> RawTable:
+    with decoding(blob.name, "R data file"), _expected_warnings():
         parsed = rdata.parser.parse_data(blob.data)
         objects = rdata.conversion.convert(
             parsed, _CONSTRUCTORS, default_encoding="utf-8"
         )
         content = _choose(blob, objects, object_name)
-        if isinstance(content, _Frame):
-            table = _from_frame(blob, content)
-        else:
-            table = _from_list(blob, content)
-    return table if classes is None else _renamed(blob, table, classes)
+        table = _from_object(blob, content)
+    if classes is None:
+        return table
+    unknown = sorted(set(table.labels.tolist()) - set(classes))
+    if unknown:
+        raise InputError(
+            f"{blob.name}: expected labels {', '.join(classes)}, found {unknown[0]!r}"
+        )
+    names = np.array([classes[label] for label in table.labels], dtype=np.str_)
+    return replace(table, labels=names)
 
 
 @contextmanager
@@ -90,7 +99,20 @@ def _choose(blob: Blob, objects: Any, name: str | None) -> Any:
     return objects[name]
 
 
-def _from_list(blob: Blob, content: Any) -> Table:
+def _from_object(blob: Blob, content: Any) -> RawTable:
+    if isinstance(content, _Frame):
+        if len(content) < 2:
+            raise InputError(
+                f"{blob.name}: expected feature columns and a label column"
+            )
+        *names, label = content
+        features = _Frame({name: content[name] for name in names})
+        return array_table(
+            blob.name,
+            _columns(features),
+            _plain(content[label]),
+            tuple(map(str, names)),
+        )
     if not isinstance(content, dict) or not {"x", "y"} <= set(content):
         raise InputError(
             f"{blob.name}: expected a list of x and y or a data frame, found"
@@ -99,19 +121,9 @@ def _from_list(blob: Blob, content: Any) -> Table:
     x = content["x"]
     if isinstance(x, _Frame):
         return array_table(blob.name, _columns(x), content["y"], tuple(map(str, x)))
-    names = x.coords.get(x.dims[1]) if hasattr(x, "coords") and x.ndim == 2 else None
-    genes = None if names is None else tuple(map(str, names.values))
+    named = x.coords.get(x.dims[1]) if hasattr(x, "coords") and x.ndim == 2 else None
+    genes = None if named is None else tuple(map(str, named.values))
     return array_table(blob.name, _plain(x), content["y"], genes)
-
-
-def _from_frame(blob: Blob, frame: _Frame) -> Table:
-    if len(frame) < 2:
-        raise InputError(f"{blob.name}: expected feature columns and a label column")
-    names = tuple(map(str, frame))
-    features = _Frame({name: frame[name] for name in names[:-1]})
-    return array_table(
-        blob.name, _columns(features), _plain(frame[names[-1]]), names[:-1]
-    )
 
 
 def _columns(frame: _Frame) -> NDArray[Any]:
@@ -125,16 +137,6 @@ def _plain(values: Any) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def _renamed(blob: Blob, table: Table, classes: Mapping[str, str]) -> Table:
-    unknown = sorted(set(table.labels.tolist()) - set(classes))
-    if unknown:
-        raise InputError(
-            f"{blob.name}: expected labels {', '.join(classes)}, found {unknown[0]!r}"
-        )
-    names = np.array([classes[label] for label in table.labels], dtype=np.str_)
-    return replace(table, labels=names)
-
-
 def _factor(codes: Any, attributes: Mapping[str, Any]) -> NDArray[np.str_]:
     """Return the levels of an R factor; a missing one is empty."""
     levels = ["", *map(str, attributes["levels"])]
@@ -142,12 +144,8 @@ def _factor(codes: Any, attributes: Mapping[str, Any]) -> NDArray[np.str_]:
     return np.array([levels[place] if place > 0 else "" for place in places])
 
 
-def _frame(columns: Any, attributes: Mapping[str, Any]) -> _Frame:
-    return _Frame(columns)
-
-
 _CONSTRUCTORS: dict[str | bytes, Any] = {
     "factor": _factor,
     "ordered": _factor,
-    "data.frame": _frame,
+    "data.frame": lambda columns, attributes: _Frame(columns),
 }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drmbench.data.entries import DatasetEntry
-from drmbench.data.registry import load_catalogue
+from drmbench.data.catalogue import DatasetEntry, load_catalogue
 from drmbench.paper import table_rows
 from drmbench.report.table import Cell, Column, Table, right_columns
 

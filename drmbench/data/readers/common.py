@@ -1,20 +1,46 @@
-"""Checks and conversions that the readers of binary array formats share."""
+"""What all readers share: named bytes in, one :class:`RawTable` out, and its checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.readers.table import Blob, Table
 from drmbench.errors import InputError
 
 
+class Blob(NamedTuple):
+    """A source file's name (for messages and format choice) and its bytes."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """Samples as a reader finds them, before any check against the catalogue."""
+
+    X: NDArray[np.float64]  #: one sample per row; NaN marks a missing value
+    labels: NDArray[np.str_]  #: class label of every row, as text and stripped
+    parts: NDArray[np.int64]  #: which of the blobs a row came from
+    feature_names: tuple[str, ...] | None = None  #: where the format has them
+    nominal: tuple[int, ...] = ()  #: columns whose numbers are codes of categories
+
+
+class Reader(Protocol):
+    """A function that turns source files into a :class:`RawTable`."""
+
+    def __call__(self, blobs: list[Blob], **options: Any) -> RawTable:
+        """Read all blobs of one data set, in the order the catalogue lists them."""
+        ...
+
+
 @contextmanager
-def decoding(blob: Blob, kind: str) -> Iterator[None]:
+def decoding(file: str, kind: str) -> Iterator[None]:
     """Turn whatever a third-party decoder raises on damaged bytes into InputError."""
     try:
         yield
@@ -23,7 +49,7 @@ def decoding(blob: Blob, kind: str) -> Iterator[None]:
     # Decoders fail on damaged content with exceptions of almost every type.
     except Exception as error:
         raise InputError(
-            f"{blob.name}: not a readable {kind} ({type(error).__name__}: {error})"
+            f"{file}: not a readable {kind} ({type(error).__name__}: {error})"
         ) from error
 
 
@@ -32,25 +58,8 @@ def array_table(
     X: Any,
     labels: Any,
     feature_names: tuple[str, ...] | None = None,
-) -> Table:
-    """Check arrays read from a file and make them a table of one part.
-
-    Raises
-    ------
-    InputError
-        X is not a matrix of finite real numbers or NaN, or the labels do not fit it.
-    """
-    matrix = _matrix(file, X)
-    names = label_text(file, labels)
-    if names.shape[0] != matrix.shape[0]:
-        raise InputError(
-            f"{file}: {matrix.shape[0]} samples but {names.shape[0]} class labels"
-        )
-    parts = np.zeros(matrix.shape[0], dtype=np.int64)
-    return Table(X=matrix, labels=names, parts=parts, feature_names=feature_names)
-
-
-def _matrix(file: str, X: Any) -> NDArray[np.float64]:
+) -> RawTable:
+    """Check arrays read from a file and make them a table of one part."""
     array = np.asarray(X)
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(
@@ -68,16 +77,17 @@ def _matrix(file: str, X: Any) -> NDArray[np.float64]:
             f"{file}: {int(infinite.sum())} infinite values, the first in sample"
             f" {row + 1}, feature {column + 1}"
         )
-    return matrix
+    names = label_text(file, labels)
+    if names.shape[0] != matrix.shape[0]:
+        raise InputError(
+            f"{file}: {matrix.shape[0]} samples but {names.shape[0]} class labels"
+        )
+    parts = np.zeros(matrix.shape[0], dtype=np.int64)
+    return RawTable(X=matrix, labels=names, parts=parts, feature_names=feature_names)
 
 
 def label_text(file: str, labels: Any) -> NDArray[np.str_]:
     """Return class labels of any kind as text: ``True``, ``3``, ``0.5``, ``cat``.
-
-    Raises
-    ------
-    InputError
-        A label is missing (NaN or empty) or is not a single value.
 
     Examples
     --------
@@ -89,7 +99,7 @@ def label_text(file: str, labels: Any) -> NDArray[np.str_]:
     array = np.asarray(labels)
     if array.size != max(array.shape, default=0):
         raise InputError(
-            f"{file}: expected one class label a sample, found shape {array.shape}"
+            f"{file}: expected one class label per sample, found shape {array.shape}"
         )
     flat = array.ravel()
     if flat.dtype.kind not in "biufSU":
@@ -115,27 +125,22 @@ def _label(item: Any) -> str:
     if isinstance(item, bytes):
         item = item.decode("latin-1")
     if isinstance(item, float | np.floating):
-        return _number_text(float(item))
+        value = float(item)
+        if np.isnan(value):
+            return ""
+        return str(int(value)) if value.is_integer() else repr(value)
     if isinstance(item, str | int | np.integer | np.bool_):
         return str(item).strip()
     return ""
 
 
-def _number_text(value: float) -> str:
-    """Return a whole number without its ``.0``, and nothing for NaN."""
-    if np.isnan(value):
-        return ""
-    return str(int(value)) if value.is_integer() else repr(value)
+def read_each(blobs: Sequence[Blob], read_one: Callable[[Blob], RawTable]) -> RawTable:
+    """Read each file with a function, and stack the tables."""
+    return stack([blob.name for blob in blobs], [read_one(blob) for blob in blobs])
 
 
-def stack(files: Sequence[str], tables: Sequence[Table]) -> Table:
-    """Put tables with the same columns below each other and number their parts.
-
-    Raises
-    ------
-    InputError
-        There is no table, or their numbers of features differ.
-    """
+def stack(files: Sequence[str], tables: Sequence[RawTable]) -> RawTable:
+    """Put tables with the same columns below each other and number their parts."""
     if not tables:
         raise InputError("no file to read")
     first = tables[0]
@@ -148,7 +153,7 @@ def stack(files: Sequence[str], tables: Sequence[Table]) -> Table:
                 f" {first.X.shape[1]}"
             )
     sizes = [table.X.shape[0] for table in tables]
-    return Table(
+    return RawTable(
         X=np.concatenate([table.X for table in tables]),
         labels=np.concatenate([table.labels for table in tables]),
         parts=np.repeat(np.arange(len(tables), dtype=np.int64), sizes),

@@ -1,0 +1,132 @@
+"""Lines of csv text parsed by pandas exactly as ``csv`` and ``float`` do, or not.
+
+Whatever might be read otherwise than by the slow reader is left to it: quotes that do
+not enclose a whole cell, cells that run over lines, rows of another length, anything
+that is not a plain number in a column of numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from drmbench.data.readers.cells import csv_reader, is_number
+
+#: Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
+_EVERY_DIGIT: dict[str, Any] = (
+    {"float_precision": "round_trip"}
+    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+    else {}
+)
+
+
+class Texts(NamedTuple):
+    """A column of text: its distinct values, stripped, and each row's place there."""
+
+    values: list[str]
+    places: NDArray[np.integer[Any]]
+
+
+def parse_block(
+    lines: Sequence[str], delimiter: str, numeric: Sequence[bool]
+) -> list[NDArray[np.float64] | Texts] | None:
+    r"""Parse lines that each hold a row, or return None where that is in doubt.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The lines, none of them blank.
+    delimiter : str
+        What separates cells.
+    numeric : sequence of bool
+        For every column, whether all of it must be finite numbers.
+
+    Examples
+    --------
+    >>> numbers, texts = parse_block(["1.5,cat\n", "2,dog \n"], ",", [True, False])
+    >>> numbers.tolist(), texts.values, texts.places.tolist()
+    ([1.5, 2.0], ['cat', 'dog'], [0, 1])
+    >>> parse_block(["1.5,cat\n", "NA,dog\n"], ",", [True, False]) is None
+    True
+    """
+    block = "".join(lines)
+    if not _is_regular(lines, block, delimiter, numeric):
+        return None
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(block.encode()),
+            header=None,
+            sep=delimiter,
+            engine="c",
+            dtype={
+                column: np.float64 if number else object
+                for column, number in enumerate(numeric)
+            },
+            na_filter=False,
+            skipinitialspace=delimiter != "\t",
+            low_memory=False,
+            **_EVERY_DIGIT,
+        )
+    except ValueError:  # pandas' ParserError and UnicodeEncodeError are such
+        return None
+    if frame.shape != (len(lines), len(numeric)):
+        return None
+    columns: list[NDArray[np.float64] | Texts] = []
+    for column, number in enumerate(numeric):
+        if number:
+            values = frame[column].to_numpy()
+            if not np.isfinite(values).all():
+                return None
+            columns.append(values)
+        else:
+            places, found = pd.factorize(frame[column].to_numpy(dtype=object))
+            columns.append(Texts([text.strip() for text in found], places))
+    return columns
+
+
+def _is_regular(
+    lines: Sequence[str], block: str, delimiter: str, numeric: Sequence[bool]
+) -> bool:
+    """Tell whether pandas splits these lines at the same places as ``csv``."""
+    plain = block if '"' not in block else _outside_quotes(block, delimiter)
+    # pandas fills up short rows, but refuses long ones: the sum tells of both.
+    if (
+        plain is None
+        or plain.count(delimiter) != len(lines) * (len(numeric) - 1)
+        or "\0" in block
+    ):
+        return False
+    limit = csv.field_size_limit()
+    if any(len(line) > limit for line in lines):
+        cells = (cell for line in lines for cell in line.split(delimiter))
+        if max(map(len, cells)) > limit:
+            return False
+    # A column of nothing but true and false would come back as 1 and 0.
+    first = next(csv_reader(lines[:1], delimiter))
+    return len(first) == len(numeric) and all(
+        is_number(cell.strip())
+        for cell, number in zip(first, numeric, strict=True)
+        if number
+    )
+
+
+def _outside_quotes(block: str, delimiter: str) -> str | None:
+    """Return the text outside quotes, or None if these do not enclose whole cells."""
+    parts = block.split('"')
+    outside, inside = parts[::2], "".join(parts[1::2])
+    if len(parts) % 2 == 0 or "\n" in inside:
+        return None
+    gap, ends = "" if delimiter == "\t" else " ", ("\n", delimiter)
+    # Nothing between two quotes is a quote inside a cell.
+    closed = all(not part or part.startswith(ends) for part in outside[1:])
+    begun = all(
+        not part or part.rstrip(gap).endswith(ends)
+        for part in ["\n" + outside[0], *outside[1:-1]]
+    )
+    return "".join(outside) if closed and begun else None

@@ -1,0 +1,109 @@
+"""Undo the compression of a source file, recognised by its first bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import zlib
+from collections.abc import Callable
+
+from drmbench.data.readers.common import Blob
+from drmbench.errors import InputError
+
+GZIP, BZIP2, COMPRESS = b"\x1f\x8b", b"BZh", b"\x1f\x9d"
+"""First bytes of the compressed formats."""
+
+_CLEAR = 256
+_FIRST_WIDTH = 9
+_LITERALS = [bytes([value]) for value in range(256)]
+
+
+def unlzw(data: bytes) -> bytes:
+    """Return the content of a file of the Unix ``compress`` program (``.Z``).
+
+    Raises
+    ------
+    ValueError
+        The data are not of this format, or damaged.
+
+    Notes
+    -----
+    LZW codes are packed least significant bit first and grow from 9 bits to the width
+    the header allows. The encoder writes them in blocks of eight; when the width
+    changes or the table is cleared, the rest of the current block is padding. The
+    format has neither a length nor a checksum, so a file cut short between two codes
+    cannot be told from a whole one.
+
+    Examples
+    --------
+    >>> unlzw(bytes.fromhex("1f9d9061c4041c2806"))
+    b'abababab'
+    """
+    if data[:2] != COMPRESS or len(data) < 3:
+        raise ValueError("no .Z header")
+    flags = data[2]
+    max_width, clears = flags & 0x1F, bool(flags & 0x80)
+    if not _FIRST_WIDTH <= max_width <= 16 or flags & 0x60:
+        raise ValueError(f"unknown .Z header flags {flags:#04x}")
+    empty_table = [*_LITERALS, b""] if clears else _LITERALS
+    table, previous = list(empty_table), b""
+    output: list[bytes] = []
+    width, section, position, end = _FIRST_WIDTH, 24, 24, 8 * len(data)
+    while True:
+        if len(table) == 1 << width and width < max_width:
+            section = position = _next_block(section, position, width)
+            width += 1
+        if position + width > end:
+            return b"".join(output)
+        first_byte = position >> 3
+        window = int.from_bytes(data[first_byte : first_byte + 3], "little")
+        code = (window >> (position & 7)) & ((1 << width) - 1)
+        position += width
+        if clears and code == _CLEAR:
+            section = position = _next_block(section, position, width)
+            table, previous, width = list(empty_table), b"", _FIRST_WIDTH
+            continue
+        if code < len(table):
+            string = table[code]
+        elif code == len(table) and previous:  # the code that is about to be defined
+            string = previous + previous[:1]
+        else:
+            raise ValueError(f"code {code} before its definition")
+        output.append(string)
+        if previous and len(table) < 1 << max_width:
+            table.append(previous + string[:1])
+        previous = string
+
+
+def _next_block(section: int, position: int, width: int) -> int:
+    """Return the bit where the block of eight codes that holds `position` ends."""
+    block = 8 * width
+    return section + -(-(position - section) // block) * block
+
+
+_DECOMPRESSORS: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
+    GZIP: ("gzip", gzip.decompress),
+    BZIP2: ("bzip2", bz2.decompress),
+    COMPRESS: ("compress (.Z)", unlzw),
+}
+
+
+def decompress(blob: Blob) -> bytes:
+    """Return the bytes inside a gzip, bzip2 or ``.Z`` file, or those of a plain one.
+
+    Examples
+    --------
+    >>> decompress(Blob("a.csv.gz", gzip.compress(b"1,2")))
+    b'1,2'
+    >>> decompress(Blob("a.csv", b"1,2"))
+    b'1,2'
+    """
+    for magic, (kind, undo) in _DECOMPRESSORS.items():
+        if blob.data.startswith(magic):
+            try:
+                return undo(blob.data)
+            except (OSError, EOFError, ValueError, zlib.error) as error:
+                raise InputError(
+                    f"{blob.name}: damaged or truncated {kind} data ({error})"
+                ) from error
+    return blob.data
