@@ -25,17 +25,10 @@ TIE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class ClassRoles:
-    """What a metric must know of the problem besides the labels.
+    """What a metric must know of the problem besides the labels."""
 
-    Attributes
-    ----------
-    classes : tuple of int
-        All class numbers.
-    positive : int or None
-        The minority class of a two-class problem; None for more classes.
-    """
-
-    classes: tuple[int, ...]
+    classes: tuple[int, ...]  #: All class numbers
+    #: The minority class of a two-class problem; None for more classes
     positive: int | None = None
 
     @classmethod
@@ -146,30 +139,17 @@ def f1_score(y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """One entry of the metric registry.
+    """One entry of the metric registry."""
 
-    Attributes
-    ----------
-    name : str
-        Name in configs, and the column in results.
-    label : str
-        What a reader sees.
-    function : callable
-        ``function(y_true, y_pred, roles)`` returns a number, or an array for a metric
-        that is not ``scalar``.
-    better : {"higher", "lower", "none"}
-        Which of two values is the better one.
-    worst : float
-        The worst value possible.
-    scalar : bool
-        Whether it is one number, so that it can select parameters and be averaged.
-    """
-
-    name: str
-    label: str
+    name: str  #: Name in configs, and the column in results
+    label: str  #: What a reader sees
+    #: ``function(y_true, y_pred, roles)`` returns a number, or an array for a metric
+    #: that is not ``scalar``
     function: Callable[[ArrayLike, ArrayLike, ClassRoles], Any]
+    #: Which of two values is the better one
     better: Literal["higher", "lower", "none"] = "higher"
-    worst: float = 0.0
+    worst: float = 0.0  #: The worst value possible
+    #: Whether it is one number, so that it can select parameters and be averaged
     scalar: bool = True
 
     def score(self, y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles) -> float:

@@ -15,20 +15,12 @@ OPTIMISTIC = (
 
 @dataclass(frozen=True)
 class ModeWords:
-    """How a scaling mode is called and explained.
+    """How a scaling mode is called and explained."""
 
-    Attributes
-    ----------
-    title : what titles of tables end with
-    note : sentence below a table of scores
-    description : what was done, in the description of an experiment
-    caption : what was done, within the caption of a figure
-    """
-
-    title: str
-    note: str
-    description: str
-    caption: str
+    title: str  #: what titles of tables end with
+    note: str  #: sentence below a table of scores
+    description: str  #: what was done, in the description of an experiment
+    caption: str  #: what was done, within the caption of a figure
 
 
 _BY_TRAINING_MAXIMA = (

@@ -36,21 +36,11 @@ _ITEM_NAMES = {
 
 @dataclass(frozen=True)
 class FileProblem:
-    """One thing that is wrong.
+    """One thing that is wrong."""
 
-    Attributes
-    ----------
-    source : Path
-        The file, as the user named it.
-    line : int or None
-        Its line, from 1; None where the file could not be read at all.
-    message : str
-        What is wrong and what would be valid.
-    """
-
-    source: Path
-    line: int | None
-    message: str
+    source: Path  #: The file, as the user named it
+    line: int | None  #: Its line, from 1; None where the file could not be read at all
+    message: str  #: What is wrong and what would be valid
 
     def __str__(self) -> str:
         place = f"{self.source}:{self.line}" if self.line else str(self.source)
@@ -102,24 +92,12 @@ def raise_all(problems: Iterable[FileProblem]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a file an error of the model is.
+    """Where in a file an error of the model is."""
 
-    Attributes
-    ----------
-    node : YamlNode
-        The value; the mapping, where a key is missing.
-    where : str
-        What messages call it: ``item 2 of datasets: path``.
-    section : type
-        The model of the innermost mapping around it.
-    path : tuple
-        What leads to it, without the tags that the model puts in.
-    """
-
-    node: YamlNode
-    where: str
-    section: type[Section]
-    path: Loc
+    node: YamlNode  #: The value; the mapping, where a key is missing
+    where: str  #: What messages call it: ``item 2 of datasets: path``
+    section: type[Section]  #: The model of the innermost mapping around it
+    path: Loc  #: What leads to it, without the tags that the model puts in
 
 
 def place_of(loc: Loc, root: YamlNode) -> Place:

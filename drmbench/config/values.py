@@ -169,24 +169,12 @@ def _whole(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class NameOf:
-    """One of the names of a registry, which is only asked when it must be.
+    """One of the names of a registry, which is only asked when it must be."""
 
-    Attributes
-    ----------
-    what : str
-        What a name stands for.
-    values : callable
-        Returns the names.
-    see : str
-        Command that lists the names, if they are too many for a message.
-    quick : sequence of str
-        Names that are valid without asking `values`.
-    """
-
-    what: str
-    values: Callable[[], Sequence[str]]
-    see: str = ""
-    quick: Sequence[str] = ()
+    what: str  #: What a name stands for
+    values: Callable[[], Sequence[str]]  #: Returns the names
+    see: str = ""  #: Command that lists the names, if they are too many for a message
+    quick: Sequence[str] = ()  #: Names that are valid without asking `values`
 
     def describe(self) -> str:
         """Say what is valid."""

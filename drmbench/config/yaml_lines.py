@@ -40,21 +40,11 @@ _BASES = {"0o": 8, "0x": 16}
 
 @dataclass
 class YamlNode:
-    """A value of a file.
+    """A value of a file."""
 
-    Attributes
-    ----------
-    value : object
-        A scalar, a list of nodes, or a dict of nodes by key.
-    line : int
-        Where it begins.
-    key_line : int
-        Where its key stands; 0 for what is not in a mapping.
-    """
-
-    value: Any
-    line: int
-    key_line: int = 0
+    value: Any  #: A scalar, a list of nodes, or a dict of nodes by key
+    line: int  #: Where it begins
+    key_line: int = 0  #: Where its key stands; 0 for what is not in a mapping
 
     def at(self, *path: str | int) -> YamlNode:
         """Return what a path leads to, or an empty node at the last line on the way."""

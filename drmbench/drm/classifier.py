@@ -49,22 +49,13 @@ ARRAYS_PER_BATCH = 8
 
 @dataclass(frozen=True, eq=False)
 class SolveTrace:
-    """How the representation of one test sample was found.
+    """How the representation of one test sample was found."""
 
-    Attributes
-    ----------
-    objective : ndarray of shape (n_iter + 1,)
-        Objective before the first and after every iteration; for a direct solver the
-        one value of the solution.
-    n_iter : int
-        Iterations used.
-    stop_reason : {"direct", "tolerance", "max_iter"}
-        Why the solver stopped.
-    """
-
+    #: Objective before the first and after every iteration; for a direct solver the one
+    #: value of the solution
     objective: Array
-    n_iter: int
-    stop_reason: str
+    n_iter: int  #: Iterations used
+    stop_reason: str  #: Why the solver stopped
 
 
 class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):

@@ -52,13 +52,6 @@ def check_labels(y: NDArray[Any]) -> None:
 class LabelledSums:
     """Class sums of samples whose classes are not known beforehand.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (g,)
-        The labels met so far, sorted.
-    sums : ClassSums
-        Their sums and counts.
-
     Examples
     --------
     >>> first = LabelledSums.of(np.ones((2, 1)), np.array(["b", "c"]), 0.0, 1.0)
@@ -68,8 +61,8 @@ class LabelledSums:
     (['a', 'b', 'c'], [1, 2, 1])
     """
 
-    classes: NDArray[Any]
-    sums: ClassSums
+    classes: NDArray[Any]  #: The labels met so far, sorted
+    sums: ClassSums  #: Their sums and counts
 
     @classmethod
     def of(cls, X: Any, y: NDArray[Any], alpha: float, beta: float) -> LabelledSums:

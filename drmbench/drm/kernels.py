@@ -58,24 +58,12 @@ PAPER_GAMMAS = tuple(gamma_from_width(sigma) for sigma in DECADES)
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with all its parameters fixed.
+    """A kernel with all its parameters fixed."""
 
-    Attributes
-    ----------
-    name : {"linear", "poly", "rbf"}
-        Which kernel.
-    gamma : float
-        Width of the rbf kernel; unused by the others.
-    degree : float
-        Degree of the polynomial kernel; unused by the others.
-    coef0 : float
-        Constant of the polynomial kernel; unused by the others.
-    """
-
-    name: Literal["linear", "poly", "rbf"]
-    gamma: float = 1.0
-    degree: float = 3
-    coef0: float = 1.0
+    name: Literal["linear", "poly", "rbf"]  #: Which kernel
+    gamma: float = 1.0  #: Width of the rbf kernel; unused by the others
+    degree: float = 3  #: Degree of the polynomial kernel; unused by the others
+    coef0: float = 1.0  #: Constant of the polynomial kernel; unused by the others
 
     def arguments(self) -> dict[str, Any]:
         """Return the kernel as keyword arguments of an estimator that searches it.

@@ -49,18 +49,10 @@ def features_are_cheaper(X: Array, n_classes: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
-    """The state of a linear DRM: ``G_c`` and ``n_c`` of every class.
+    """The state of a linear DRM: ``G_c`` and ``n_c`` of every class."""
 
-    Attributes
-    ----------
-    G : ndarray of shape (g, p, p)
-        ``Σ x xᵀ / (α‖x‖² + β)`` over the samples of each class.
-    counts : ndarray of shape (g,)
-        Samples of each class.
-    """
-
-    G: Array
-    counts: NDArray[np.int64]
+    G: Array  #: ``Σ x xᵀ / (α‖x‖² + β)`` over the samples of each class
+    counts: NDArray[np.int64]  #: Samples of each class
 
     @classmethod
     def empty(cls, n_classes: int, n_features: int) -> ClassSums:
@@ -124,21 +116,11 @@ def class_operator(G: Array, count: float, alpha: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """A fitted linear DRM: the maps ``U_c`` and the quadratic forms of the decision.
+    """A fitted linear DRM: the maps ``U_c`` and the quadratic forms of the decision."""
 
-    Attributes
-    ----------
-    U : ndarray of shape (g, p, p)
-        ``u_c = U_c x``.
-    forms : ndarray of shape (g, p, p)
-        Symmetric N_c with ``δ_c(x) = xᵀ N_c x``.
-    seen : ndarray of shape (g,), bool
-        Whether the class has any sample.
-    """
-
-    U: Array
-    forms: Array
-    seen: NDArray[np.bool_]
+    U: Array  #: ``u_c = U_c x``
+    forms: Array  #: Symmetric N_c with ``δ_c(x) = xᵀ N_c x``
+    seen: NDArray[np.bool_]  #: Whether the class has any sample
 
     @classmethod
     def of(cls, sums: ClassSums, alpha: float) -> LinearModel:

@@ -28,28 +28,17 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class StoredModel:
-    """A linear DRM with what is needed to use it on other data.
+    """A linear DRM with what is needed to use it on other data."""
 
-    Attributes
-    ----------
-    classifier : LinearDRMClassifier
-        The fitted model.
-    feature_names : tuple of str or None
-        Names of the features, in the model's order.
-    class_names : tuple of str or None
-        What the classes are called, in the order of ``classifier.classes_``; None
-        where the classes themselves are the names.
-    scale : ndarray of shape (p,) or None
-        What features are divided by before the model sees them.
-    target : str or None
-        Name of the column that held the class.
-    """
-
-    classifier: LinearDRMClassifier
+    classifier: LinearDRMClassifier  #: The fitted model
+    #: Names of the features, in the model's order
     feature_names: tuple[str, ...] | None = None
+    #: What the classes are called, in the order of ``classifier.classes_``; None where
+    #: the classes themselves are the names
     class_names: tuple[str, ...] | None = None
+    #: What features are divided by before the model sees them
     scale: Array | None = None
-    target: str | None = None
+    target: str | None = None  #: Name of the column that held the class
 
     @property
     def n_features(self) -> int:

@@ -19,15 +19,6 @@ class ClassPartition:
     All algorithms of this package work on samples in class order: class 0 first, and
     within a class as the samples came. ``X[partition.order]`` brings them there.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (g,)
-        The class labels, sorted.
-    order : ndarray of shape (n,)
-        Sample numbers in class order.
-    counts : ndarray of shape (g,)
-        Samples in each class.
-
     Examples
     --------
     >>> partition = ClassPartition.of(np.array(["b", "a", "b"]))
@@ -35,9 +26,9 @@ class ClassPartition:
     ([1, 0, 2], [1, 2])
     """
 
-    classes: NDArray[Any]
-    order: NDArray[np.intp]
-    counts: NDArray[np.int64]
+    classes: NDArray[Any]  #: The class labels, sorted
+    order: NDArray[np.intp]  #: Sample numbers in class order
+    counts: NDArray[np.int64]  #: Samples in each class
 
     @classmethod
     def of(cls, y: NDArray[Any]) -> ClassPartition:

@@ -341,21 +341,11 @@ EXHAUSTED = "max_iter"
 
 @dataclass(frozen=True, eq=False)
 class BlockProblem:
-    """``min_w ½wᵀQw - kᵀw + penalty(w)`` for each column k of a block.
+    """``min_w ½wᵀQw - kᵀw + penalty(w)`` for each column k of a block."""
 
-    Attributes
-    ----------
-    system : System
-        The matrix Q of the training samples.
-    k : ndarray of shape (n, m)
-        Kernel between the training samples, in class order, and m test samples.
-    penalty : Penalty
-        Ridge, lasso or group lasso, with its weight β.
-    """
-
-    system: System
-    k: Array
-    penalty: Penalty
+    system: System  #: The matrix Q of the training samples
+    k: Array  #: Kernel between the training samples, in class order, and m test samples
+    penalty: Penalty  #: Ridge, lasso or group lasso, with its weight β
 
     @property
     def beta(self) -> float:
@@ -374,24 +364,14 @@ class BlockProblem:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What every solver returns.
+    """What every solver returns."""
 
-    Attributes
-    ----------
-    W : ndarray of shape (n, m)
-        The representations, rows in class order.
-    n_iter : ndarray of shape (m,)
-        Iterations each test sample took.
-    objective : ndarray of shape (T + 1, m)
-        Objective before the first and after every iteration; NaN once a sample
-        has stopped. A direct solver has the one row of the solution.
-    stop_reason : tuple of str
-        ``direct``, ``tolerance`` or ``max_iter`` for each test sample.
-    """
-
-    W: Array
-    n_iter: NDArray[np.int64]
+    W: Array  #: The representations, rows in class order
+    n_iter: NDArray[np.int64]  #: Iterations each test sample took
+    #: Objective before the first and after every iteration; NaN once a sample has
+    #: stopped. A direct solver has the one row of the solution.
     objective: Array
+    #: ``direct``, ``tolerance`` or ``max_iter`` for each test sample
     stop_reason: tuple[str, ...]
 
     @classmethod

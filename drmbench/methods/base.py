@@ -43,17 +43,11 @@ CANDIDATE_FAILURES = (MethodFailedError, IllConditionedError)
 
 @dataclass(frozen=True, eq=False)
 class GridPredictions:
-    """Predictions of every candidate of a grid for the same samples.
+    """Predictions of every candidate of a grid for the same samples."""
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_candidates, n_samples)
-        Predicted class numbers; a row of ``NO_PREDICTION`` for a failed candidate.
-    failures : dict of int to str
-        Why a candidate failed, by its number.
-    """
-
+    #: Predicted class numbers; a row of ``NO_PREDICTION`` for a failed candidate
     labels: Labels
+    #: Why a candidate failed, by its number
     failures: dict[int, str] = field(default_factory=dict)
 
 
@@ -85,59 +79,33 @@ class LeftOutPredictor(Protocol):
 
 @dataclass(frozen=True)
 class Method:
-    """One entry of the method registry.
+    """One entry of the method registry."""
 
-    Attributes
-    ----------
-    name : str
-        Name in configs and results, such as ``svm-rbf``.
-    title : str
-        What a reader sees in a table of ours.
-    family : str
-        Methods that differ in a kernel or a distance share a family.
-    citation : str
-        Where the method comes from.
-    build : callable
-        ``build(params, seed)`` returns an unfitted scikit-learn classifier.
-    grid : mapping of str to tuple
-        The paper's grid as the default, outermost loop first.
-    defaults : mapping
-        Parameters that are not searched.
-    paper_params : mapping
-        Values of ``defaults`` that the paper's figures were made with, where these
-        would handicap the method; used in the protocol's ``paper`` mode only.
-    column : str or None
-        The method's column in the paper's tables.
-    stochastic : bool
-        Whether the seed changes the result.
-    scale_invariant : bool
-        Whether dividing features by positive constants changes nothing.
-    large_scale : bool
-        Whether it is meant for data too large for kernel matrices.
-    most_features : int or None
-        Features beyond which a run skips it, because it would take too long.
-    predict_grid, predict_left_out : callable or None
-        Exact shortcuts; None means the naive path.
-    prefer : callable or None
-        Sort key of a candidate, smaller is simpler (more regularised); breaks ties
-        where the protocol asks for it.
-    """
-
-    name: str
-    title: str
-    family: str
-    citation: str
+    name: str  #: Name in configs and results, such as ``svm-rbf``
+    title: str  #: What a reader sees in a table of ours
+    family: str  #: Methods that differ in a kernel or a distance share a family
+    citation: str  #: Where the method comes from
+    #: ``build(params, seed)`` returns an unfitted scikit-learn classifier
     build: Callable[[Params, int], Any]
+    #: The paper's grid as the default, outermost loop first
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    defaults: Params = field(default_factory=dict)
+    defaults: Params = field(default_factory=dict)  #: Parameters that are not searched
+    #: Values of ``defaults`` that the paper's figures were made with, where these would
+    #: handicap the method; used in the protocol's ``paper`` mode only
     paper_params: Params = field(default_factory=dict)
-    column: str | None = None
-    stochastic: bool = False
+    column: str | None = None  #: The method's column in the paper's tables
+    stochastic: bool = False  #: Whether the seed changes the result
+    #: Whether dividing features by positive constants changes nothing
     scale_invariant: bool = False
+    #: Whether it is meant for data too large for kernel matrices
     large_scale: bool = False
+    #: Features beyond which a run skips it, because it would take too long
     most_features: int | None = None
+    #: Exact shortcuts; None means the naive path
     predict_grid: GridPredictor | None = None
     predict_left_out: LeftOutPredictor | None = None
+    #: Sort key of a candidate, smaller is simpler (more regularised); breaks ties where
+    #: the protocol asks for it
     prefer: Callable[[Params], tuple[Any, ...]] | None = None
 
     def candidates(self) -> list[dict[str, Any]]:

@@ -24,33 +24,19 @@ class CompiledTree:
     """A fitted tree; entry i of each array belongs to node i, and node 0 is the root.
 
     The children of a node have consecutive numbers, larger than the node's own.
-
-    Attributes
-    ----------
-    attribute : ndarray of shape (n_nodes,)
-        Attribute tested at the node; -1 at a leaf.
-    threshold : ndarray of shape (n_nodes,)
-        Values up to it go to the first child, larger ones to the second; NaN at a
-        leaf and where the attribute is nominal.
-    first_child : ndarray of shape (n_nodes,)
-        Number of the first child; 0 at a leaf.
-    n_children : ndarray of shape (n_nodes,)
-        Number of children; 0 at a leaf.
-    share : ndarray of shape (n_nodes,)
-        Share of its parent's examples of known value that came to the node.
-    counts : ndarray of shape (n_nodes, n_classes)
-        Weight of each class among the training examples at the node.
-    fallback : ndarray of shape (n_nodes,)
-        The nearest node, itself or above, that training examples reached: what a
-        branch that no example reached predicts.
     """
 
-    attribute: IntArray
+    attribute: IntArray  #: Attribute tested at the node; -1 at a leaf
+    #: Values up to it go to the first child, larger ones to the second; NaN at a leaf
+    #: and where the attribute is nominal
     threshold: FloatArray
-    first_child: IntArray
-    n_children: IntArray
+    first_child: IntArray  #: Number of the first child; 0 at a leaf
+    n_children: IntArray  #: Number of children; 0 at a leaf
+    #: Share of its parent's examples of known value that came to the node
     share: FloatArray
-    counts: FloatArray
+    counts: FloatArray  #: Weight of each class among the training examples at the node
+    #: The nearest node, itself or above, that training examples reached: what a branch
+    #: that no example reached predicts
     fallback: IntArray
 
     @property

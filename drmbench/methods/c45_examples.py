@@ -18,44 +18,26 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Examples:
-    """Some training examples, each with the weight it has at one place of the tree.
+    """Some training examples, each with the weight it has at one place of the tree."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (m,)
-        Row numbers in the training data.
-    weights : ndarray of shape (m,)
-        Weights; below the original ones where an unknown value divided an example.
-    """
-
-    rows: IntArray
+    rows: IntArray  #: Row numbers in the training data
+    #: Weights; below the original ones where an unknown value divided an example
     weights: FloatArray
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """All examples, attribute by attribute, so that a node reads rows of memory.
+    """All examples, attribute by attribute, so that a node reads rows of memory."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (p, n)
-        One attribute per row: numbers, or the position of the value among the
-        attribute's categories; NaN is unknown.
-    classes : ndarray of shape (n,)
-        Class numbers, in the smallest unsigned type: those sort in linear time.
-    n_classes : int
-        Number of classes.
-    n_categories : ndarray of shape (p,)
-        Number of categories of each attribute; 0 for a numeric one.
-    n_examples : float
-        Weight of all examples.
-    """
-
+    #: One attribute per row: numbers, or the position of the value among the
+    #: attribute's categories; NaN is unknown
     columns: FloatArray
+    #: Class numbers, in the smallest unsigned type: those sort in linear time
     classes: NDArray[np.unsignedinteger]
-    n_classes: int
+    n_classes: int  #: Number of classes
+    #: Number of categories of each attribute; 0 for a numeric one
     n_categories: IntArray
-    n_examples: float
+    n_examples: float  #: Weight of all examples
 
     @property
     def numeric(self) -> IntArray:

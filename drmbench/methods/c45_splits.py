@@ -37,45 +37,28 @@ LARGEST_MINIMUM = 25.0
 
 @dataclass(frozen=True)
 class GrowthRule:
-    """What limits the growth of a tree.
+    """What limits the growth of a tree."""
 
-    Attributes
-    ----------
-    min_weight : float
-        Weight of examples that at least two branches of a split must receive.
-    mdl_correction : bool
-        Charge a numeric split for the choice of its threshold (release 8).
-    value_gap : float
-        Neighbouring values closer than this are not separated by a threshold.
-    min_error_share : float or None
-        A node with at most this share of examples outside its majority class stays a
-        leaf; None switches the rule off.
-    """
-
+    #: Weight of examples that at least two branches of a split must receive
     min_weight: float
+    #: Charge a numeric split for the choice of its threshold (release 8)
     mdl_correction: bool
+    #: Neighbouring values closer than this are not separated by a threshold
     value_gap: float
+    #: A node with at most this share of examples outside its majority class stays a
+    #: leaf; None switches the rule off
     min_error_share: float | None = None
 
 
 @dataclass(frozen=True)
 class AttributeTest:
-    """A test on one attribute.
+    """A test on one attribute."""
 
-    Attributes
-    ----------
-    attribute : int
-        Number of the attribute.
-    threshold : float or None
-        Values up to the threshold go to branch 0, larger ones to branch 1; None for a
-        nominal attribute, whose every category has its own branch.
-    n_branches : int
-        Number of branches.
-    """
-
-    attribute: int
+    attribute: int  #: Number of the attribute
+    #: Values up to the threshold go to branch 0, larger ones to branch 1; None for a
+    #: nominal attribute, whose every category has its own branch
     threshold: float | None
-    n_branches: int
+    n_branches: int  #: Number of branches
 
     def divide(
         self, data: TrainingData, examples: Examples
@@ -125,20 +108,12 @@ class AttributeTest:
 
 @dataclass(frozen=True)
 class BestSplits:
-    """The best split of each of several attributes, one array entry per attribute.
+    """The best split of each of several attributes, one array entry per attribute."""
 
-    Attributes
-    ----------
-    gain : ndarray of shape (m,)
-        Information gain in bits, or ``-inf`` where the attribute offers no split.
-    ratio : ndarray of shape (m,)
-        Gain ratio; 0 where the attribute offers no split.
-    midpoint : ndarray of shape (m,)
-        Midpoint of the two values a numeric split lies between; NaN otherwise.
-    """
-
+    #: Information gain in bits, or ``-inf`` where the attribute offers no split
     gain: FloatArray
-    ratio: FloatArray
+    ratio: FloatArray  #: Gain ratio; 0 where the attribute offers no split
+    #: Midpoint of the two values a numeric split lies between; NaN otherwise
     midpoint: FloatArray
 
 

@@ -27,26 +27,14 @@ PRUNING_SLACK = 0.1
 
 @dataclass(slots=True, eq=False)
 class C45Node:
-    """A node of a growing or shrinking tree; a leaf as long as it has no test.
+    """A node of a growing or shrinking tree; a leaf as long as it has no test."""
 
-    Attributes
-    ----------
-    examples : Examples
-        The training examples that reach the node.
-    counts : ndarray of shape (n_classes,)
-        Weight of each class among them.
-    test : AttributeTest or None
-        The test at the node; None at a leaf.
-    shares : ndarray of shape (n_branches,)
-        Share of examples of known value that each branch receives; empty at a leaf.
-    children : list of C45Node
-        One node per branch; empty at a leaf.
-    """
-
-    examples: Examples
-    counts: FloatArray
-    test: AttributeTest | None = None
+    examples: Examples  #: The training examples that reach the node
+    counts: FloatArray  #: Weight of each class among them
+    test: AttributeTest | None = None  #: The test at the node; None at a leaf
+    #: Share of examples of known value that each branch receives; empty at a leaf
     shares: FloatArray = field(default_factory=lambda: np.empty(0))
+    #: One node per branch; empty at a leaf
     children: list[C45Node] = field(default_factory=list)
 
     @classmethod

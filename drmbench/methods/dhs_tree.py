@@ -47,33 +47,18 @@ _BLOCK_CELLS = 1 << 20  # samples × features × classes worked on at once
 
 @dataclass(eq=False)
 class DHSNode:
-    """A node of the tree; a leaf has no children.
+    """A node of the tree; a leaf has no children."""
 
-    Attributes
-    ----------
-    size : int
-        Number of training samples at the node.
-    majority : int
-        Number of their most frequent class.
-    feature : int
-        Feature tested; -1 at a leaf.
-    threshold : float
-        Values up to it go to the first child, larger ones to the second; NaN where
-        the feature is nominal.
-    values : ndarray
-        Value of each child where the feature is nominal, else empty.
-    children : list of DHSNode
-        The branches.
-    constant : bool
-        Whether the best split was of a continuous feature with a single value.
-    """
-
-    size: int
-    majority: int
-    feature: int = -1
+    size: int  #: Number of training samples at the node
+    majority: int  #: Number of their most frequent class
+    feature: int = -1  #: Feature tested; -1 at a leaf
+    #: Values up to it go to the first child, larger ones to the second; NaN where the
+    #: feature is nominal
     threshold: float = math.nan
+    #: Value of each child where the feature is nominal, else empty
     values: Matrix = field(default_factory=lambda: np.empty(0))
-    children: list[DHSNode] = field(default_factory=list)
+    children: list[DHSNode] = field(default_factory=list)  #: The branches
+    #: Whether the best split was of a continuous feature with a single value
     constant: bool = False
 
     @classmethod

@@ -53,22 +53,14 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Sampler:
-    """One way to over-sample.
+    """One way to over-sample."""
 
-    Attributes
-    ----------
-    title, citation : str
-        Its name in the paper, and where it comes from.
-    make : callable
-        ``make(k_neighbors, m_neighbors, seed)`` returns the sampler.
-    unchanged : str
-        Why it may leave a class as it was; empty if it never does.
-    """
-
+    #: Its name in the paper, and where it comes from
     title: str
     citation: str
+    #: ``make(k_neighbors, m_neighbors, seed)`` returns the sampler
     make: Callable[[int, int, Any], Any]
-    unchanged: str = ""
+    unchanged: str = ""  #: Why it may leave a class as it was; empty if it never does
 
 
 SAMPLERS: Mapping[str, Sampler] = {
@@ -103,27 +95,13 @@ class TooFewMinoritySamplesError(MethodFailedError):
 
 @dataclass(frozen=True, eq=False)
 class Oversampling:
-    """Over-sampled training data and what had to be adapted.
+    """Over-sampled training data and what had to be adapted."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples_new, n_features)
-        The samples, the original ones first.
-    y : ndarray of shape (n_samples_new,)
-        Their classes.
-    k_neighbors : int
-        The number of neighbours used.
-    clamped : bool
-        Whether it is smaller than asked for.
-    note : str
-        What was done differently from what was asked, in words; or empty.
-    """
-
-    X: NDArray[np.float64]
-    y: NDArray[Any]
-    k_neighbors: int
-    clamped: bool
-    note: str
+    X: NDArray[np.float64]  #: The samples, the original ones first
+    y: NDArray[Any]  #: Their classes
+    k_neighbors: int  #: The number of neighbours used
+    clamped: bool  #: Whether it is smaller than asked for
+    note: str  #: What was done differently from what was asked, in words; or empty
 
 
 def oversample(

@@ -290,18 +290,10 @@ class _TrainingSet:
 
 @dataclass(frozen=True, eq=False)
 class SharedCovarianceGaussians:
-    """Gaussian classes with one covariance, where a direction may have no spread.
+    """Gaussian classes with one covariance, where a direction may have no spread."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_components, n_classes)
-        Weights of the centred projections.
-    offsets : ndarray of shape (n_classes,)
-        Added to them.
-    """
-
-    weights: Matrix
-    offsets: Matrix
+    weights: Matrix  #: Weights of the centred projections
+    offsets: Matrix  #: Added to them
 
     @classmethod
     def fit(cls, Z: Matrix, codes: NDArray[np.int64]) -> SharedCovarianceGaussians:

@@ -48,18 +48,10 @@ _ROUNDING = 10 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True, eq=False)
 class ElasticNetSolution:
-    """Coefficients and the lasso weight they are optimal for.
+    """Coefficients and the lasso weight they are optimal for."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        The coefficients.
-    lasso : float
-        Weight of ``‖b‖₁`` in the objective.
-    """
-
-    coef: Vector
-    lasso: float
+    coef: Vector  #: The coefficients
+    lasso: float  #: Weight of ``‖b‖₁`` in the objective
 
 
 class GramColumns:
@@ -317,19 +309,12 @@ def elastic_net_path(
 
 @dataclass(frozen=True)
 class Standardisation:
-    """Centring and scaling of features to unit length, as ``sda`` expects them.
+    """Centring and scaling of features to unit length, as ``sda`` expects them."""
 
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (n_features,)
-        Subtracted from, then divided into, each feature.
-    constant : ndarray of bool of shape (n_features,)
-        Features without variation; their scale is 1.
-    """
-
+    #: Subtracted from, then divided into, each feature
     mean: Vector
     scale: Vector
-    constant: NDArray[np.bool_]
+    constant: NDArray[np.bool_]  #: Features without variation; their scale is 1
 
     @classmethod
     def of(cls, X: Matrix) -> Standardisation:
@@ -355,17 +340,10 @@ class Standardisation:
 
 @dataclass(frozen=True)
 class Penalties:
-    """Weights of the elastic-net step.
+    """Weights of the elastic-net step."""
 
-    Attributes
-    ----------
-    ridge : float
-        Weight of ``‖b‖²``.
-    lasso : float
-        Weight of ``‖b‖₁``, or the smallest allowed where a number of variables rules.
-    """
-
-    ridge: float
+    ridge: float  #: Weight of ``‖b‖²``
+    #: Weight of ``‖b‖₁``, or the smallest allowed where a number of variables rules
     lasso: float
 
 
@@ -380,24 +358,12 @@ class _Direction(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """Sparse discriminant directions and how they were found.
+    """Sparse discriminant directions and how they were found."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features, n_components)
-        Coefficients of the standardised features.
-    theta : ndarray of shape (n_classes, n_components)
-        The optimal scores.
-    lasso : ndarray of shape (n_components,)
-        The lasso weight of each elastic-net step.
-    n_iter : ndarray of shape (n_components,)
-        Elastic-net steps taken.
-    """
-
-    coef: Matrix
-    theta: Matrix
-    lasso: Vector
-    n_iter: NDArray[np.int64]
+    coef: Matrix  #: Coefficients of the standardised features
+    theta: Matrix  #: The optimal scores
+    lasso: Vector  #: The lasso weight of each elastic-net step
+    n_iter: NDArray[np.int64]  #: Elastic-net steps taken
 
 
 class ScoringProblem:

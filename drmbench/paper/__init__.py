@@ -30,23 +30,15 @@ class Agreement(StrEnum):
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """One cell of a table of the paper.
+    """One cell of a table of the paper."""
 
-    Attributes
-    ----------
-    dataset, method : str
-        The row and column as the paper spells them.
-    mean, spread : float or None
-        Mean and sample standard deviation; None where the paper prints dashes.
-    bold : bool
-        Whether the paper marks it as the best of its row.
-    """
-
+    #: The row and column as the paper spells them
     dataset: str
     method: str
+    #: Mean and sample standard deviation; None where the paper prints dashes
     mean: float | None
     spread: float | None
-    bold: bool
+    bold: bool  #: Whether the paper marks it as the best of its row
 
     def agreement(self, mean: float, spread: float) -> Agreement:
         """Class a figure of ours.
@@ -132,36 +124,19 @@ def find_cell(
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
-    """A table of the paper.
+    """A table of the paper."""
 
-    Attributes
-    ----------
-    id : str
-        ``table3``, as experiments name what they reproduce.
-    title : str
-        What it shows.
-    metric : str
-        Its metric.
-    digits : int
-        Decimals it prints.
-    cells : mapping of (str, str) to PublishedCell
-        By data set and column as the paper spells them, in the paper's order.
-    merges : bool
-        Whether methods that share a column are merged, "whichever is higher".
-    higher_of : mapping of str to tuple of str
-        Columns that show the higher of other tables' columns.
-    borrows_from : str
-        The table that has those columns, or empty.
-    """
-
-    id: str
-    title: str
-    metric: str
-    digits: int
+    id: str  #: ``table3``, as experiments name what they reproduce
+    title: str  #: What it shows
+    metric: str  #: Its metric
+    digits: int  #: Decimals it prints
+    #: By data set and column as the paper spells them, in the paper's order
     cells: Mapping[tuple[str, str], PublishedCell]
+    #: Whether methods that share a column are merged, "whichever is higher"
     merges: bool = False
+    #: Columns that show the higher of other tables' columns
     higher_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    borrows_from: str = ""
+    borrows_from: str = ""  #: The table that has those columns, or empty
 
     @property
     def number(self) -> str:

@@ -43,21 +43,11 @@ _DEVIATIONS = 2.0
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What is known of the test part of a split.
+    """What is known of the test part of a split."""
 
-    Attributes
-    ----------
-    samples : int
-        Test samples.
-    classes : range
-        How many classes it may have.
-    smallest : int
-        At least so many of the samples are of the smallest class it has.
-    """
-
-    samples: int
-    classes: range
-    smallest: int
+    samples: int  #: Test samples
+    classes: range  #: How many classes it may have
+    smallest: int  #: At least so many of the samples are of the smallest class it has
 
     @classmethod
     def of(

@@ -40,34 +40,18 @@ from drmbench.protocol.splits import Rows, Split, stable_seed
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A method that was selected, and fitted to a training part.
+    """A method that was selected, and fitted to a training part."""
 
-    Attributes
-    ----------
-    model : estimator
-        The fitted scikit-learn classifier; its classes are positions in ``classes``.
-    classes : ndarray of int
-        Classes of the training part, sorted.
-    X_train : ndarray
-        The training rows, unscaled.
-    scaling : {"none", "maxabs", "separate"}
-        How features are scaled.
-    selection : Selection
-        The selected parameters and how all candidates did.
-    seconds_select, seconds_fit : float
-        Wall-clock time.
-    notes : tuple of str
-        What a reader should know about selection and fit.
-    """
-
+    #: The fitted scikit-learn classifier; its classes are positions in ``classes``
     model: Any
-    classes: Labels
-    X_train: Matrix
-    scaling: Scaling
-    selection: Selection
+    classes: Labels  #: Classes of the training part, sorted
+    X_train: Matrix  #: The training rows, unscaled
+    scaling: Scaling  #: How features are scaled
+    selection: Selection  #: The selected parameters and how all candidates did
+    #: Wall-clock time
     seconds_select: float
     seconds_fit: float
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  #: What a reader should know about selection and fit
 
     def predict(self, X_test: Matrix) -> Labels:
         """Return the class of each row; ``separate`` scales the rows by themselves."""
@@ -201,42 +185,27 @@ def _select(
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one method did on one split under one scaling.
+    """What one method did on one split under one scaling."""
 
-    Attributes
-    ----------
-    scaling : {"none", "maxabs", "separate", "selected"}
-        As the result row calls it.
-    metrics : dict
-        Value of each metric by name; empty if the method failed.
-    params : dict
-        The selected parameters.
-    applied_scaling : {"none", "maxabs", "separate"}
-        What was done to the features; tells what was ``selected``.
-    predictions : ndarray of int
-        Predicted class of each test row, in the split's order.
-    score : float
-        Selection's score of the parameters; NaN if there was nothing to select.
-    seconds_select, seconds_fit, seconds_predict : float
-        Wall-clock time.
-    notes : tuple of str
-        What a reader should know: a substituted selection, a clamped parameter,
-        candidates that failed, warnings.
-    failure : ValueError or None
-        Why there is no result (one of
-        :data:`~drmbench.methods.base.CANDIDATE_FAILURES`), or None.
-    """
-
-    scaling: RowScaling
+    scaling: RowScaling  #: As the result row calls it
+    #: Value of each metric by name; empty if the method failed
     metrics: dict[str, Any] = field(default_factory=dict)
-    params: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)  #: The selected parameters
+    #: What was done to the features; tells what was ``selected``
     applied_scaling: Scaling = "none"
+    #: Predicted class of each test row, in the split's order
     predictions: Labels = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    #: Selection's score of the parameters; NaN if there was nothing to select
     score: float = float("nan")
+    #: Wall-clock time
     seconds_select: float = 0.0
     seconds_fit: float = 0.0
     seconds_predict: float = 0.0
+    #: What a reader should know: a substituted selection, a clamped parameter,
+    #: candidates that failed, warnings
     notes: tuple[str, ...] = ()
+    #: Why there is no result (one of
+    #: :data:`~drmbench.methods.base.CANDIDATE_FAILURES`), or None
     failure: ValueError | None = None
 
 
@@ -345,18 +314,10 @@ def better_on_test(scores: Mapping[str, Sequence[float]], metric: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RefitPredictions:
-    """What one model predicts for a test part that is scaled in two ways.
+    """What one model predicts for a test part that is scaled in two ways."""
 
-    Attributes
-    ----------
-    own : ndarray of int
-        Predicted classes where the test part is scaled by its own maxima.
-    training : ndarray of int
-        Predicted classes where it is scaled by the training part's.
-    """
-
-    own: Labels
-    training: Labels
+    own: Labels  #: Predicted classes where the test part is scaled by its own maxima
+    training: Labels  #: Predicted classes where it is scaled by the training part's
 
 
 def refit_separate(

@@ -46,20 +46,12 @@ class DrawnRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FileFacts:
-    """What one pass over a file tells.
+    """What one pass over a file tells."""
 
-    Attributes
-    ----------
-    class_counts : dict of str to int
-        Rows of each class; sorted, as numbers if all labels are numbers.
-    scale : ndarray of shape (p,)
-        Largest absolute value of each feature, 1 for one of zeros.
-    sample : DrawnRows
-        Rows drawn at random; all of them if the file has no more than asked for.
-    """
-
+    #: Rows of each class; sorted, as numbers if all labels are numbers
     class_counts: dict[str, int]
-    scale: Matrix
+    scale: Matrix  #: Largest absolute value of each feature, 1 for one of zeros
+    #: Rows drawn at random; all of them if the file has no more than asked for
     sample: DrawnRows
 
     @property

@@ -36,39 +36,22 @@ ROWS_OF_MODE: dict[ScalingMode, tuple[RowScaling, ...]] = {
 
 @dataclass(frozen=True)
 class SelectionPlan:
-    """How parameters are selected within a training part.
+    """How parameters are selected within a training part."""
 
-    Attributes
-    ----------
-    kind : {"loo", "kfold", "random"}
-        Leave-one-out, stratified k-fold, or random splits of a random subset.
-    metric : str
-        A one-number metric of the registry.
-    k : int
-        Number of folds of ``kfold``; fewer where there are fewer rows.
-    repeats : int
-        Number of k-fold partitions, or of random splits.
-    subset : int or None
-        Select on this many rows (stratified) where there are more. None is all rows,
-        but 3,000 for ``random``, as in the paper.
-    train_share : float
-        Share of the subset that trains in each random split.
-    tie : {"preferred", "first"}
-        Among equal scores take what the method prefers, the more regularised
-        (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order,
-        which is what the paper did.
-    note : str
-        Footnote where this plan replaces the experiment's for a method.
-    """
-
+    #: Leave-one-out, stratified k-fold, or random splits of a random subset
     kind: Literal["loo", "kfold", "random"] = "loo"
-    metric: str = "accuracy"
-    k: int = 10
-    repeats: int = 1
+    metric: str = "accuracy"  #: A one-number metric of the registry
+    k: int = 10  #: Number of folds of ``kfold``; fewer where there are fewer rows
+    repeats: int = 1  #: Number of k-fold partitions, or of random splits
+    #: Select on this many rows (stratified) where there are more. None is all rows, but
+    #: 3,000 for ``random``, as in the paper.
     subset: int | None = None
-    train_share: float = 0.8
+    train_share: float = 0.8  #: Share of the subset that trains in each random split
+    #: Among equal scores take what the method prefers, the more regularised
+    #: (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order, which
+    #: is what the paper did
     tie: Literal["preferred", "first"] = "preferred"
-    note: str = ""
+    note: str = ""  #: Footnote where this plan replaces the experiment's for a method
 
     @property
     def rows_used(self) -> int | None:
@@ -142,28 +125,18 @@ class SelectionPlan:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a method is evaluated on a split.
+    """How a method is evaluated on a split."""
 
-    Attributes
-    ----------
-    selection : SelectionPlan
-        How parameters are selected.
-    scaling : {"honest", "paper", "none", "maxabs"}
-        ``honest`` chooses between none and max-abs (fitted on the training part)
-        within selection. ``paper`` gives two results, unscaled and with each part
-        scaled by itself, and does as the paper did also in what methods get
-        (``Method.paper_params``, :meth:`training_order`). The others scale always or
-        never.
-    metrics : tuple of str
-        Names of the metrics to compute.
-    seed : int
-        Seed of the experiment.
-    """
-
+    #: How parameters are selected
     selection: SelectionPlan = field(default_factory=SelectionPlan)
+    #: ``honest`` chooses between none and max-abs (fitted on the training part) within
+    #: selection. ``paper`` gives two results, unscaled and with each part scaled by
+    #: itself, and does as the paper did also in what methods get
+    #: (``Method.paper_params``, :meth:`training_order`). The others scale always or
+    #: never.
     scaling: ScalingMode = "honest"
-    metrics: tuple[str, ...] = ("accuracy",)
-    seed: int = 0
+    metrics: tuple[str, ...] = ("accuracy",)  #: Names of the metrics to compute
+    seed: int = 0  #: Seed of the experiment
 
     def rows(self) -> tuple[RowScaling, ...]:
         """Return the ``scaling`` of each result row that a split gives."""

@@ -72,30 +72,17 @@ def fit_seed(seed: int, method: Method) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The selected parameters, and how every candidate did.
+    """The selected parameters, and how every candidate did."""
 
-    Attributes
-    ----------
-    params : dict
-        The selected candidate.
-    score : float
-        Its score, higher is better; NaN if there was nothing to choose from.
-    scores : ndarray of shape (n_candidates,)
-        Scores in grid order; NaN for a candidate that failed.
-    candidates : list of dict
-        All candidates in grid order.
-    failures : dict of int to str
-        Why a candidate failed, by its number.
-    description : str
-        How the choice was made, in words.
-    """
-
-    params: dict[str, Any]
+    params: dict[str, Any]  #: The selected candidate
+    #: Its score, higher is better; NaN if there was nothing to choose from
     score: float
+    #: Scores in grid order; NaN for a candidate that failed
     scores: NDArray[np.float64]
-    candidates: list[dict[str, Any]]
+    candidates: list[dict[str, Any]]  #: All candidates in grid order
+    #: Why a candidate failed, by its number
     failures: dict[int, str] = field(default_factory=dict)
-    description: str = ""
+    description: str = ""  #: How the choice was made, in words
 
 
 def select(

@@ -24,45 +24,27 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row numbers of one training part and one test part, both ascending.
+    """Row numbers of one training part and one test part, both ascending."""
 
-    Attributes
-    ----------
-    number : int
-        Number of the split within its data set, from 0.
-    train, test : ndarray of int
-        Row numbers; no row is in both.
-    """
-
-    number: int
+    number: int  #: Number of the split within its data set, from 0
+    #: Row numbers; no row is in both
     train: Rows
     test: Rows
 
 
 @dataclass(frozen=True)
 class SplitPlan:
-    """How an experiment splits its data sets.
+    """How an experiment splits its data sets."""
 
-    Attributes
-    ----------
-    kind : {"random", "given", "folds", "kfold"}
-        Stratified random parts, the data set's own split, its own folds, or
-        stratified k-fold.
-    train : int or float or None
-        Training size of a random split: a number of rows, or a share below 1.
-    test : int or None
-        Test size of a random split; None takes all rows that do not train.
-    k : int
-        Number of folds of ``kfold``.
-    repeats : int
-        How often ``random`` and ``kfold`` are drawn again.
-    """
-
+    #: Stratified random parts, the data set's own split, its own folds, or stratified
+    #: k-fold
     kind: SplitKind = "random"
+    #: Training size of a random split: a number of rows, or a share below 1
     train: int | float | None = None
+    #: Test size of a random split; None takes all rows that do not train
     test: int | None = None
-    k: int = 5
-    repeats: int = 5
+    k: int = 5  #: Number of folds of ``kfold``
+    repeats: int = 5  #: How often ``random`` and ``kfold`` are drawn again
 
     def splits(self, dataset: Dataset, *, seed: int = 0) -> list[Split]:
         """Return the splits of ``dataset``.

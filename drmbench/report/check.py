@@ -126,28 +126,15 @@ def is_scalar(metric: str) -> bool:
 
 @dataclass(frozen=True)
 class Move:
-    """A figure that moved by more than it may, or a status that changed.
+    """A figure that moved by more than it may, or a status that changed."""
 
-    Attributes
-    ----------
-    place : str
-        Data set, method, mode, scaling and split.
-    what : str
-        The column.
-    was, now : float or str
-        In the reference, and in the fresh results.
-    allowed : float
-        How far a figure may move.
-    remark : str
-        What may explain it.
-    """
-
-    place: str
-    what: str
+    place: str  #: Data set, method, mode, scaling and split
+    what: str  #: The column
+    #: In the reference, and in the fresh results
     was: float | str
     now: float | str
-    allowed: float = 0.0
-    remark: str = ""
+    allowed: float = 0.0  #: How far a figure may move
+    remark: str = ""  #: What may explain it
 
     def __str__(self) -> str:
         """Say what moved and by how much."""
@@ -161,22 +148,13 @@ class Move:
 
 @dataclass(frozen=True)
 class CellComparer:
-    """Compares cells of two results that have the same schema.
+    """Compares cells of two results that have the same schema."""
 
-    Attributes
-    ----------
-    reference : Results
-        What is committed.
-    old, new : mapping of tuple to mapping
-        The reference's and the fresh rows, by their keys.
-    tolerance : float or None
-        Absolute difference to allow instead of
-        :mod:`drmbench.protocol.allowance`'s.
-    """
-
-    reference: Results
+    reference: Results  #: What is committed
+    #: The reference's and the fresh rows, by their keys
     old: Mapping[Key, RowValues]
     new: Mapping[Key, RowValues]
+    #: Absolute difference to allow instead of :mod:`drmbench.protocol.allowance`'s
     tolerance: float | None = None
 
     def cell(self, key: Key) -> tuple[list[Move], bool]:
@@ -379,34 +357,20 @@ def _other_plan(
 
 @dataclass
 class CheckedExperiment:
-    """What became of the cells of one experiment.
+    """What became of the cells of one experiment."""
 
-    Attributes
-    ----------
-    name : str
-        The experiment.
-    obstacles : list of str
-        Why it is not the same experiment.
-    context : list of str
-        Versions that differ.
-    moves : list of Move
-        What moved.
-    exact, within : int
-        Cells without any difference, and with one that is allowed.
-    covered, reference : int
-        Cells of the reference that were compared, and all of them.
-    new : list of str
-        Fresh cells that are not in the reference.
-    """
-
-    name: str
+    name: str  #: The experiment
+    #: Why it is not the same experiment
     obstacles: list[str] = field(default_factory=list)
-    context: list[str] = field(default_factory=list)
-    moves: list[Move] = field(default_factory=list)
+    context: list[str] = field(default_factory=list)  #: Versions that differ
+    moves: list[Move] = field(default_factory=list)  #: What moved
+    #: Cells without any difference, and with one that is allowed
     exact: int = 0
     within: int = 0
+    #: Cells of the reference that were compared, and all of them
     covered: int = 0
     reference: int = 0
+    #: Fresh cells that are not in the reference
     new: list[str] = field(default_factory=list)
 
     @property

@@ -31,37 +31,19 @@ class NotTestableError(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found.
+    """What a check found."""
 
-    Attributes
-    ----------
-    status : {"reproduced", "partly", "not reproduced", "not testable"}
-        The answer.
-    numbers : str
-        The figures behind it, in a sentence.
-    explanation : str
-        What it was tested on, and what it was not.
-    """
-
-    status: Status
-    numbers: str
-    explanation: str = ""
+    status: Status  #: The answer
+    numbers: str  #: The figures behind it, in a sentence
+    explanation: str = ""  #: What it was tested on, and what it was not
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How counts become a status; the numbers are in ``paper/claims.yaml``.
+    """How counts become a status; the numbers are in ``paper/claims.yaml``."""
 
-    Attributes
-    ----------
-    partly_share : float
-        Share of what is claimed from which a claim holds in part.
-    enough_share : float
-        Share of the claim's data sets without which nothing is said.
-    """
-
-    partly_share: float
-    enough_share: float
+    partly_share: float  #: Share of what is claimed from which a claim holds in part
+    enough_share: float  #: Share of the claim's data sets without which nothing is said
 
     def grade(self, holds: float, claimed: float) -> Status:
         """Return the status of a claim of which so much holds.
@@ -81,23 +63,14 @@ class Rules:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Figures by data set (row) and column.
+    """Figures by data set (row) and column."""
 
-    Attributes
-    ----------
-    values : DataFrame
-        The figures; NaN where there is none, as for the paper's dashes.
-    names : mapping of str to str
-        Row of each spelling of a data set's name, case folded.
-    excluded : mapping of str to str
-        Rows that are no evidence, and why.
-    unfinished : frozenset of (str, str)
-        Row and column of figures that are not complete.
-    """
-
+    #: The figures; NaN where there is none, as for the paper's dashes
     values: pd.DataFrame
-    names: Mapping[str, str]
+    names: Mapping[str, str]  #: Row of each spelling of a data set's name, case folded
+    #: Rows that are no evidence, and why
     excluded: Mapping[str, str] = field(default_factory=dict)
+    #: Row and column of figures that are not complete
     unfinished: frozenset[tuple[str, str]] = frozenset()
 
     def why_not(self, name: str, columns: Iterable[str]) -> str:
@@ -183,24 +156,12 @@ def stored_scores(
 
 @dataclass(frozen=True)
 class Picked:
-    """The rows and columns of a score table that a check needs.
+    """The rows and columns of a score table that a check needs."""
 
-    Attributes
-    ----------
-    rules : Rules
-        How counts become a status.
-    values : DataFrame
-        Figures of the data sets that are evidence.
-    excluded : mapping of str to str
-        Data sets of the claim that are not, and why.
-    absent : tuple of str
-        Columns of the claim that were not run.
-    """
-
-    rules: Rules
-    values: pd.DataFrame
-    excluded: Mapping[str, str]
-    absent: tuple[str, ...]
+    rules: Rules  #: How counts become a status
+    values: pd.DataFrame  #: Figures of the data sets that are evidence
+    excluded: Mapping[str, str]  #: Data sets of the claim that are not, and why
+    absent: tuple[str, ...]  #: Columns of the claim that were not run
 
     def best(self, columns: Names) -> pd.Series[float]:
         """Return the best figure of each row; no figure is worse than any."""
@@ -244,26 +205,13 @@ def _by_reason(reasons: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results, or the paper's tables, on which a claim is tested.
+    """The results, or the paper's tables, on which a claim is tested."""
 
-    Attributes
-    ----------
-    rules : Rules
-        How counts become a status.
-    results : mapping of str to Results
-        Results of the claim's experiments.
-    tables : tuple of str
-        The paper's tables, for claims about these.
-    mode : str or None
-        Scaling mode to look at.
-    read : callable
-        :func:`stored_scores`, or a function that remembers what it gave.
-    """
-
-    rules: Rules
-    results: Mapping[str, Results]
-    tables: tuple[str, ...] = ()
-    mode: ScalingMode | None = None
+    rules: Rules  #: How counts become a status
+    results: Mapping[str, Results]  #: Results of the claim's experiments
+    tables: tuple[str, ...] = ()  #: The paper's tables, for claims about these
+    mode: ScalingMode | None = None  #: Scaling mode to look at
+    #: :func:`stored_scores`, or a function that remembers what it gave
     read: Callable[[Results, ScalingMode, str | None], ScoreTable] = stored_scores
 
     def finding(self, holds: float, claimed: float, numbers: str) -> Finding:

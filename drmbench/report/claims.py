@@ -35,32 +35,18 @@ CHECKS: dict[str, Callable[..., Finding]] = {
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and how it is checked.
+    """A sentence of the paper, and how it is checked."""
 
-    Attributes
-    ----------
-    id, section, quote : str
-        Short name, where the sentence is, and the sentence as printed.
-    check : str
-        Name in :data:`CHECKS`.
-    parameters : mapping
-        The check's parameters.
-    experiments : tuple of str
-        Experiments whose results it needs.
-    tables : tuple of str
-        The paper's tables it looks at instead.
-    note : str
-        What a reader should know besides.
-    """
-
+    #: Short name, where the sentence is, and the sentence as printed
     id: str
     section: str
     quote: str
-    check: str
+    check: str  #: Name in :data:`CHECKS`
+    #: The check's parameters
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    experiments: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    note: str = ""
+    experiments: tuple[str, ...] = ()  #: Experiments whose results it needs
+    tables: tuple[str, ...] = ()  #: The paper's tables it looks at instead
+    note: str = ""  #: What a reader should know besides
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -70,28 +56,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim.
+    """What became of a claim."""
 
-    Attributes
-    ----------
-    id, section, quote : str
-        Of the claim.
-    status : {"reproduced", "partly", "not reproduced", "not testable"}
-        The answer; where results of both exist, that of the mode ``paper``.
-    numbers : str
-        The figures behind it, also those of the mode ``honest``.
-    explanation : str
-        What it was tested on, what it was not, and why it could not be.
-    commands : tuple of str
-        What makes the numbers; empty for the paper's own tables.
-    """
-
+    #: Of the claim
     id: str
     section: str
     quote: str
+    #: The answer; where results of both exist, that of the mode ``paper``
     status: Status
-    numbers: str
-    explanation: str
+    numbers: str  #: The figures behind it, also those of the mode ``honest``
+    explanation: str  #: What it was tested on, what it was not, and why it could not be
+    #: What makes the numbers; empty for the paper's own tables
     commands: tuple[str, ...]
 
 

@@ -35,19 +35,13 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class CellCount:
-    """Cells of an experiment: a method on one split of a data set in one mode.
+    """Cells of an experiment: a method on one split of a data set in one mode."""
 
-    Attributes
-    ----------
-    done, expected : int
-        Cells with any result, also a failure, and cells there should be.
-    failed, timeouts, skipped : int
-        Cells that failed, that were stopped at the time limit, and that the method
-        does not apply to.
-    """
-
+    #: Cells with any result, also a failure, and cells there should be
     done: int
     expected: int
+    #: Cells that failed, that were stopped at the time limit, and that the method does
+    #: not apply to
     failed: int
     timeouts: int
     skipped: int

@@ -43,38 +43,21 @@ STATUSES = {
 
 @dataclass(frozen=True)
 class FigureMarkup:
-    """A figure that is ready for the page.
+    """A figure that is ready for the page."""
 
-    Attributes
-    ----------
-    svg : Markup
-        The drawing, with ids of its own.
-    title, caption : str
-        What it shows, in a few words and in full.
-    """
-
-    svg: Markup
+    svg: Markup  #: The drawing, with ids of its own
+    #: What it shows, in a few words and in full
     title: str
     caption: str
 
 
 @dataclass(frozen=True)
 class ExperimentContent:
-    """What the page shows of one experiment besides tables of scores.
+    """What the page shows of one experiment besides tables of scores."""
 
-    Attributes
-    ----------
-    results : Results
-        The experiment.
-    figures : sequence of FigureMarkup
-        Its figures.
-    remarks : sequence of str
-        Why figures are not there.
-    """
-
-    results: Results
-    figures: Sequence[FigureMarkup] = ()
-    remarks: Sequence[str] = ()
+    results: Results  #: The experiment
+    figures: Sequence[FigureMarkup] = ()  #: Its figures
+    remarks: Sequence[str] = ()  #: Why figures are not there
 
     @property
     def anchor(self) -> str:
@@ -139,23 +122,12 @@ class ExperimentContent:
 
 @dataclass(frozen=True)
 class Group:
-    """Experiments that are shown together.
+    """Experiments that are shown together."""
 
-    Attributes
-    ----------
-    id : str
-        What the ids of its tables begin with.
-    title : str
-        Its heading where there are several experiments.
-    experiments : sequence of ExperimentContent
-        What is shown of each.
-    tables, more_tables : sequence of Table
-        Tables that are shown at once, and that are shown on demand.
-    """
-
-    id: str
-    title: str
-    experiments: Sequence[ExperimentContent]
+    id: str  #: What the ids of its tables begin with
+    title: str  #: Its heading where there are several experiments
+    experiments: Sequence[ExperimentContent]  #: What is shown of each
+    #: Tables that are shown at once, and that are shown on demand
     tables: Sequence[Table] = ()
     more_tables: Sequence[Table] = ()
 
@@ -191,23 +163,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Content:
-    """All that the page shows.
+    """All that the page shows."""
 
-    Attributes
-    ----------
-    groups : sequence of Group
-        The experiments, in the order of the page.
-    verdicts : sequence of Verdict
-        The paper's claims, judged.
-    dataset_tables : sequence of Table
-        The paper's tables of data sets.
-    drawn_with : str
-        The versions that the figures' bytes depend on; empty without figures.
-    """
-
-    groups: Sequence[Group]
-    verdicts: Sequence[Verdict] = ()
-    dataset_tables: Sequence[Table] = ()
+    groups: Sequence[Group]  #: The experiments, in the order of the page
+    verdicts: Sequence[Verdict] = ()  #: The paper's claims, judged
+    dataset_tables: Sequence[Table] = ()  #: The paper's tables of data sets
+    #: The versions that the figures' bytes depend on; empty without figures
     drawn_with: str = ""
 
     @property

@@ -40,25 +40,14 @@ Scalings = Mapping[Any, tuple[str, ...] | None]
 
 @dataclass(frozen=True)
 class Soundness:
-    """What the rows of one experiment are like.
+    """What the rows of one experiment are like."""
 
-    Attributes
-    ----------
-    name : str
-        The experiment.
-    done, expected : int
-        Cells with a result, also one without a figure, and cells there should be.
-    missing : tuple of str
-        Data sets that could not be obtained; no fault.
-    faults : tuple of str
-        What is impossible, each with its file and row.
-    """
-
-    name: str
+    name: str  #: The experiment
+    #: Cells with a result, also one without a figure, and cells there should be
     done: int
     expected: int
-    missing: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  #: Data sets that could not be obtained; no fault
+    faults: tuple[str, ...] = ()  #: What is impossible, each with its file and row
 
     def summary(self) -> str:
         """Return one line: how complete the rows are, and what was missing.

@@ -78,20 +78,13 @@ def plain_first(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A data set of a table.
+    """A data set of a table."""
 
-    Attributes
-    ----------
-    heading : the paper's spelling in a table of the paper, else the data set's name
-    dataset : the data set's name
-    results : those that have it; the first is asked first
-    published : the paper's spelling, or empty
-    """
-
+    #: the paper's spelling in a table of the paper, else the data set's name
     heading: str
-    dataset: str
-    results: tuple[Results, ...]
-    published: str = ""
+    dataset: str  #: the data set's name
+    results: tuple[Results, ...]  #: those that have it; the first is asked first
+    published: str = ""  #: the paper's spelling, or empty
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -105,40 +98,24 @@ class Row:
 
 @dataclass(frozen=True)
 class MethodColumn:
-    """A method of a table, or several of which the best is shown.
+    """A method of a table, or several of which the best is shown."""
 
-    Attributes
-    ----------
-    heading : the paper's column in a table of the paper, else the method's label
-    labels : the methods' labels; several where the paper reports the higher of them
-    published : the paper's column, or empty
-    competes : whether it counts in wins and ranks; variants that an experiment adds to
-        a table of the paper are shown, and do not crowd the ranks
-    """
-
-    heading: str
+    heading: str  #: the paper's column in a table of the paper, else the method's label
+    #: the methods' labels; several where the paper reports the higher of them
     labels: tuple[str, ...]
-    published: str = ""
-    competes: bool = True
+    published: str = ""  #: the paper's column, or empty
+    competes: bool = True  #: a table of the paper are shown, and do not crowd the ranks
 
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """One or more experiments that are shown as one table.
+    """One or more experiments that are shown as one table."""
 
-    Attributes
-    ----------
-    id : ``table3``, or the experiment's name
-    title : what the table shows
-    results : the experiments; no data set is in two of them
-    published : the paper's table, or None
-    lenders : experiments that have methods which the paper's table borrows
-    """
-
-    id: str
-    title: str
-    results: tuple[Results, ...]
-    published: PublishedTable | None = None
+    id: str  #: ``table3``, or the experiment's name
+    title: str  #: what the table shows
+    results: tuple[Results, ...]  #: the experiments; no data set is in two of them
+    published: PublishedTable | None = None  #: the paper's table, or None
+    #: experiments that have methods which the paper's table borrows
     lenders: tuple[Results, ...] = ()
 
     @property
@@ -279,15 +256,10 @@ def _paper_source(
 
 @dataclass(frozen=True)
 class ScoreCell:
-    """A method on a data set: ours and the paper's.
+    """A method on a data set: ours and the paper's."""
 
-    Attributes
-    ----------
-    ours : our figure; of several methods the one with the best mean
-    paper : the paper's, if it has the row and the column and the metric is its own
-    """
-
-    ours: Summary
+    ours: Summary  #: our figure; of several methods the one with the best mean
+    #: the paper's, if it has the row and the column and the metric is its own
     paper: PublishedCell | None = None
 
     @property
@@ -308,19 +280,12 @@ class ScoreCell:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """All entries of a table.
+    """All entries of a table."""
 
-    Attributes
-    ----------
-    source : where they come from
-    mode : scaling mode of ours
-    metric : a one-number metric
-    merged : whether methods of which the paper reports the higher are one column
-    """
-
-    source: TableSource
-    mode: ScalingMode
-    metric: str
+    source: TableSource  #: where they come from
+    mode: ScalingMode  #: scaling mode of ours
+    metric: str  #: a one-number metric
+    #: whether methods of which the paper reports the higher are one column
     merged: bool
 
     @cached_property

@@ -31,18 +31,12 @@ _DIGITS = 10
 
 @dataclass(frozen=True, eq=False)
 class CompletePart:
-    """The part of a frame in which no figure is missing.
+    """The part of a frame in which no figure is missing."""
 
-    Attributes
-    ----------
-    means : data sets x methods, without NaN
-    dropped_methods : those with a figure on fewer than half of the data sets
-    dropped_datasets : those on which any other method has no figure
-    """
-
-    means: pd.DataFrame
+    means: pd.DataFrame  #: data sets x methods, without NaN
+    #: those with a figure on fewer than half of the data sets
     dropped_methods: tuple[str, ...]
-    dropped_datasets: tuple[str, ...]
+    dropped_datasets: tuple[str, ...]  #: those on which any other method has no figure
 
 
 def complete_part(means: pd.DataFrame) -> CompletePart:
@@ -99,25 +93,19 @@ def win_counts(means: pd.DataFrame) -> pd.Series:
 
 @dataclass(frozen=True)
 class FriedmanResult:
-    """Friedman's test that all methods are equally good.
+    """Friedman's test that all methods are equally good."""
 
-    Attributes
-    ----------
-    k, n : methods and data sets
-    chi2, chi2_p : Friedman's statistic, corrected for ties, and its p value by the χ²
-        distribution with k - 1 degrees of freedom; NaN if k or n is below 2, or if all
-        methods are equal on all data sets
-    f, f_p : Iman's and Davenport's less conservative statistic, and its p value by the
-        F distribution with k - 1 and (k - 1)(n - 1) degrees of freedom
-    dropped_methods, dropped_datasets : what was not complete (:class:`CompletePart`)
-    """
-
+    #: methods and data sets
     k: int
     n: int
+    #: distribution with k - 1 degrees of freedom; NaN if k or n is below 2, or if all
+    #: methods are equal on all data sets
     chi2: float
     chi2_p: float
+    #: F distribution with k - 1 and (k - 1)(n - 1) degrees of freedom
     f: float
     f_p: float
+    #: what was not complete (:class:`CompletePart`)
     dropped_methods: tuple[str, ...] = ()
     dropped_datasets: tuple[str, ...] = ()
 
@@ -214,29 +202,21 @@ def cliques(ranks: pd.Series, cd: float) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Wilcoxon's signed-rank test of one method against another.
+    """Wilcoxon's signed-rank test of one method against another."""
 
-    Attributes
-    ----------
-    reference, other : the methods
-    n : data sets
-    wins, ties, losses : data sets on which the reference is better, equal and worse
-    median_difference : median of reference minus other
-    statistic, p : the smaller sum of ranks, and the exact two-sided p value; a zero
-        difference counts half for each side, as Demšar advises
-    p_holm : p corrected by Holm's method for the tests of this reference
-    """
-
+    #: the methods
     reference: str
     other: str
-    n: int
+    n: int  #: data sets
+    #: data sets on which the reference is better, equal and worse
     wins: int
     ties: int
     losses: int
-    median_difference: float
+    median_difference: float  #: median of reference minus other
+    #: difference counts half for each side, as Demšar advises
     statistic: float
     p: float
-    p_holm: float
+    p_holm: float  #: p corrected by Holm's method for the tests of this reference
 
 
 def wilcoxon_against(

@@ -36,18 +36,12 @@ _IDS = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table."""
 
-    Attributes
-    ----------
-    heading : what stands above it, with its marks
-    align : "left" or "right", where its cells stand
-    unit : unit of its numbers, shown in the heading
-    """
-
-    heading: str
+    heading: str  #: what stands above it, with its marks
+    #: "left" or "right", where its cells stand
     align: Literal["left", "right"] = "left"
-    unit: str = ""
+    unit: str = ""  #: unit of its numbers, shown in the heading
 
     @property
     def text(self) -> str:
@@ -57,52 +51,34 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
+    """A cell of a table."""
 
-    Attributes
-    ----------
-    text : what is read
-    value : the number behind it, with full precision, or None
-    bold : whether it is emphasised, as the best of its row
-    mark : reference to a footnote: †, ‡, ≠, [1] …; several are separated by spaces
-    title : more about it, shown by a browser when one points at it
-    """
-
-    text: str
-    value: float | None = None
-    bold: bool = False
+    text: str  #: what is read
+    value: float | None = None  #: the number behind it, with full precision, or None
+    bold: bool = False  #: whether it is emphasised, as the best of its row
+    #: reference to a footnote: †, ‡, ≠, [1] …; several are separated by spaces
     mark: str = ""
-    title: str = ""
+    title: str = ""  #: more about it, shown by a browser when one points at it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Table:
-    """A table with its footnotes.
+    """A table with its footnotes."""
 
-    Attributes
-    ----------
-    experiment : what it is of: ``table3``, or the name of an experiment
-    kind : what it shows: ``scores``, ``ranks``, ``seconds`` …
-    metric, mode : metric and scaling mode of its figures, or empty
-    title : its caption
-    columns, rows : headings and cells
-    summaries : how many of the last rows sum up the others
-    footnotes : what the marks mean, each beginning with its mark
-    notes : sentences below the table that belong to no mark
-    frame : the tidy data that the cells were made from, which is what the CSV holds;
-        without it that holds the cells' numbers (or texts) as they stand
-    """
-
-    experiment: str
-    kind: str
+    experiment: str  #: what it is of: ``table3``, or the name of an experiment
+    kind: str  #: what it shows: ``scores``, ``ranks``, ``seconds`` …
+    #: metric and scaling mode of its figures, or empty
     metric: str = ""
     mode: str = ""
-    title: str
+    title: str  #: its caption
+    #: headings and cells
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    summaries: int = 0
+    summaries: int = 0  #: how many of the last rows sum up the others
+    #: what the marks mean, each beginning with its mark
     footnotes: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: sentences below the table that belong to no mark
+    #: without it that holds the cells' numbers (or texts) as they stand
     frame: pd.DataFrame | None = None
 
     @property

@@ -54,18 +54,11 @@ _PART_TITLES = {
 
 @dataclass(frozen=True)
 class Document:
-    """Tables that are read together.
+    """Tables that are read together."""
 
-    Attributes
-    ----------
-    name : stem of its file
-    title : what it is about
-    tables : the tables, at least one
-    """
-
-    name: str
-    title: str
-    tables: list[Table] = field(default_factory=list)
+    name: str  #: stem of its file
+    title: str  #: what it is about
+    tables: list[Table] = field(default_factory=list)  #: the tables, at least one
 
     def markdown(self) -> str:
         """Return the document as Markdown; each table's id is an anchor."""

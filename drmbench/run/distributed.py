@@ -52,21 +52,11 @@ def remote_version() -> str:
 
 @dataclass
 class DaskPool:
-    """Cells on the workers of a dask cluster.
+    """Cells on the workers of a dask cluster."""
 
-    Attributes
-    ----------
-    client : distributed.Client
-        Connection to the scheduler.
-    cluster : distributed.LocalCluster or None
-        A cluster that belongs to this run and ends with it.
-    memory : int
-        Bytes that a cell may use; 0 is a share of its machine's.
-    """
-
-    client: Any
-    cluster: Any = None
-    memory: int = 0
+    client: Any  #: Connection to the scheduler
+    cluster: Any = None  #: A cluster that belongs to this run and ends with it
+    memory: int = 0  #: Bytes that a cell may use; 0 is a share of its machine's
     _futures: dict[Any, Job] = field(default_factory=dict)
 
     @classmethod

@@ -23,32 +23,16 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class PlannedDataset:
-    """A data set of an experiment, as it is available here.
+    """A data set of an experiment, as it is available here."""
 
-    Attributes
-    ----------
-    ref : DatasetRef
-        What the config asks for.
-    splits : int
-        Cells of each method and scaling mode.
-    facts : dict
-        What the manifest says of it.
-    split : SplitPlan or None
-        How it is split; None if it is missing or not looked at.
-    n_train : int
-        Training rows of a split; 0 if not known.
-    missing : str
-        Why it cannot be obtained, or empty.
-    unfetched : bool
-        Whether it would have to be fetched first; only in a dry run.
-    """
-
-    ref: DatasetRef
-    splits: int
-    facts: dict[str, Any] = field(default_factory=dict)
+    ref: DatasetRef  #: What the config asks for
+    splits: int  #: Cells of each method and scaling mode
+    facts: dict[str, Any] = field(default_factory=dict)  #: What the manifest says of it
+    #: How it is split; None if it is missing or not looked at
     split: SplitPlan | None = None
-    n_train: int = 0
-    missing: str = ""
+    n_train: int = 0  #: Training rows of a split; 0 if not known
+    missing: str = ""  #: Why it cannot be obtained, or empty
+    #: Whether it would have to be fetched first; only in a dry run
     unfetched: bool = False
 
     @property
@@ -59,20 +43,11 @@ class PlannedDataset:
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment with its data sets as they are here, and its cells.
+    """An experiment with its data sets as they are here, and its cells."""
 
-    Attributes
-    ----------
-    experiment : Experiment
-        What was asked for.
-    datasets : tuple of PlannedDataset
-        In the config's order.
-    cells : tuple of Task
-        All cells that can be run, data set by data set, split by split.
-    """
-
-    experiment: Experiment
-    datasets: tuple[PlannedDataset, ...]
+    experiment: Experiment  #: What was asked for
+    datasets: tuple[PlannedDataset, ...]  #: In the config's order
+    #: All cells that can be run, data set by data set, split by split
     cells: tuple[Task, ...]
 
     @property

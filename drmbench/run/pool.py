@@ -13,33 +13,15 @@ from drmbench.run.worker import Answer, Worker, default_memory
 
 @dataclass(eq=False)
 class Job:
-    """A cell to be run: with which limits, and where its record goes.
+    """A cell to be run: with which limits, and where its record goes."""
 
-    Attributes
-    ----------
-    task : Task
-        What to run.
-    store : Store
-        Where its record goes.
-    replaces : dict or None
-        The stored record that it is to replace.
-    substitute : str
-        Name of the data set that stands in for its own, or empty.
-    timeout : float or None
-        Time limit in seconds.
-    memory : int
-        Bytes it may need.
-    alone : bool
-        Whether nothing else may run beside it.
-    """
-
-    task: Task
-    store: Store
-    replaces: Record | None = None
-    substitute: str = ""
-    timeout: float | None = None
-    memory: int = 0
-    alone: bool = False
+    task: Task  #: What to run
+    store: Store  #: Where its record goes
+    replaces: Record | None = None  #: The stored record that it is to replace
+    substitute: str = ""  #: Name of the data set that stands in for its own, or empty
+    timeout: float | None = None  #: Time limit in seconds
+    memory: int = 0  #: Bytes it may need
+    alone: bool = False  #: Whether nothing else may run beside it
 
 
 class Pool(Protocol):
@@ -88,18 +70,11 @@ def make_pool(jobs: int, memory: int, scheduler: str = "") -> Pool:
 
 @dataclass
 class LocalPool:
-    """Worker processes on this machine.
+    """Worker processes on this machine."""
 
-    Attributes
-    ----------
-    jobs : int
-        Number of workers.
-    memory : int
-        Bytes that all cells together may use. A cell that alone needs more is run
-        with nothing beside it, and fails by itself if it is really too large.
-    """
-
-    jobs: int
+    jobs: int  #: Number of workers
+    #: Bytes that all cells together may use. A cell that alone needs more is run with
+    #: nothing beside it, and fails by itself if it is really too large.
     memory: int
     _idle: list[Worker] = field(default_factory=list)
     _busy: list[tuple[Worker, Job]] = field(default_factory=list)

@@ -41,27 +41,14 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RefitCount:
-    """What became of the scaled rows of an experiment.
+    """What became of the scaled rows of an experiment."""
 
-    Attributes
-    ----------
-    rows : int
-        Rows that have a result, so a model to fit again.
-    computed : int
-        Those that were fitted now; the others were there.
-    inexact : int
-        Those whose figure is not the stored one, but within one test sample's worth.
-    differing : int
-        Those whose figure is further from the stored one.
-    skipped : int
-        Those that could not be fitted this time.
-    """
-
-    rows: int
-    computed: int
+    rows: int  #: Rows that have a result, so a model to fit again
+    computed: int  #: Those that were fitted now; the others were there
+    #: Those whose figure is not the stored one, but within one test sample's worth
     inexact: int
-    differing: int
-    skipped: int
+    differing: int  #: Those whose figure is further from the stored one
+    skipped: int  #: Those that could not be fitted this time
 
     def __str__(self) -> str:
         """Say it in one line."""

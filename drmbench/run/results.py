@@ -56,38 +56,24 @@ OWN_MAXIMA, TRAINING_MAXIMA = "_own_maxima", "_training_maxima"
 
 @dataclass(frozen=True)
 class Summary:
-    """One cell of a table: a method on a data set, over all splits.
+    """One cell of a table: a method on a data set, over all splits."""
 
-    Attributes
-    ----------
-    dataset, method : str
-        Name and label, as in the rows.
-    mean, spread : float
-        Over the splits that are done; NaN if none is. Splits on which the method
-        failed count as the metric's worst value if any other succeeded, as the
-        published figures do.
-    done, expected : int
-        Splits with a result (also one that failed), and splits there should be.
-    failed : int
-        Splits on which the method failed or timed out.
-    scaling : str
-        What the rows say; in the mode ``paper`` the better one on the test parts.
-    reason : str
-        Why there is no figure, or why some splits failed; else empty.
-    values : tuple of float
-        The values over the splits, in split order.
-    """
-
+    #: Name and label, as in the rows
     dataset: str
     method: str
+    #: Over the splits that are done; NaN if none is. Splits on which the method failed
+    #: count as the metric's worst value if any other succeeded, as the published
+    #: figures do.
     mean: float
     spread: float
+    #: Splits with a result (also one that failed), and splits there should be
     done: int
     expected: int
-    failed: int = 0
+    failed: int = 0  #: Splits on which the method failed or timed out
+    #: What the rows say; in the mode ``paper`` the better one on the test parts
     scaling: str = ""
-    reason: str = ""
-    values: tuple[float, ...] = ()
+    reason: str = ""  #: Why there is no figure, or why some splits failed; else empty
+    values: tuple[float, ...] = ()  #: The values over the splits, in split order
 
     @property
     def complete(self) -> bool:
@@ -97,28 +83,16 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The stored results of one experiment.
+    """The stored results of one experiment."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the experiment.
-    rows : DataFrame
-        One row a data set, method, scaling and split.
-    manifest : dict
-        How the rows came about, and what was expected.
-    refits : DataFrame or None
-        Models of scaled rows fitted again: one row a data set, method and split; None
-        if that was not done.
-    rules : DataFrame or None
-        What other ways to read the paper give: one row a data set, way and scaling;
-        None if none was tried.
-    """
-
-    name: str
-    rows: pd.DataFrame
-    manifest: dict[str, Any]
+    name: str  #: Name of the experiment
+    rows: pd.DataFrame  #: One row a data set, method, scaling and split
+    manifest: dict[str, Any]  #: How the rows came about, and what was expected
+    #: Models of scaled rows fitted again: one row a data set, method and split; None if
+    #: that was not done
     refits: pd.DataFrame | None = None
+    #: What other ways to read the paper give: one row a data set, way and scaling; None
+    #: if none was tried
     rules: pd.DataFrame | None = None
 
     @cached_property

@@ -48,103 +48,49 @@ def default_jobs() -> int:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line says besides the configs.
+    """What the command line says besides the configs."""
 
-    Attributes
-    ----------
-    out : Path
-        Folder of the results.
-    datasets, methods : tuple of str
-        Shell patterns; empty means all.
-    jobs : int
-        Cells side by side.
-    memory : int
-        Bytes for all of them together; 0 is a share of the machine's.
-    timeout : float or None
-        Time limit of a cell instead of the configs'.
-    retry_failed : bool
-        Whether cells without a result run again.
-    force : tuple of str
-        Patterns of methods whose cells run again.
-    strict : bool
-        Whether missing and substituted data sets are refused.
-    scheduler : str
-        Address of a dask scheduler, ``local``, or empty.
-    bar, verbose : bool
-        How progress is shown.
-    """
-
-    out: Path = Path("results/runs")
+    out: Path = Path("results/runs")  #: Folder of the results
+    #: Shell patterns; empty means all
     datasets: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
-    jobs: int = 1
-    memory: int = 0
-    timeout: float | None = None
-    retry_failed: bool = False
-    force: tuple[str, ...] = ()
-    strict: bool = False
-    scheduler: str = ""
+    jobs: int = 1  #: Cells side by side
+    memory: int = 0  #: Bytes for all of them together; 0 is a share of the machine's
+    timeout: float | None = None  #: Time limit of a cell instead of the configs'
+    retry_failed: bool = False  #: Whether cells without a result run again
+    force: tuple[str, ...] = ()  #: Patterns of methods whose cells run again
+    strict: bool = False  #: Whether missing and substituted data sets are refused
+    scheduler: str = ""  #: Address of a dask scheduler, ``local``, or empty
+    #: How progress is shown
     bar: bool = True
     verbose: bool = False
 
 
 @dataclass(frozen=True)
 class ExperimentRun:
-    """One experiment of a run: what is there and what is to be run.
+    """One experiment of a run: what is there and what is to be run."""
 
-    Attributes
-    ----------
-    plan : Plan
-        The whole experiment.
-    store : Store
-        Its finished cells.
-    cells : tuple of Task
-        The cells that the filters leave.
-    new : tuple of Task
-        Those of them to be run; labels that stand for the same cell share it.
-    cached : int
-        How many of them are kept as they are.
-    failed : list of dict
-        Records that are kept and have no result.
-    replaced : dict of str to dict
-        Records of cells that run again, by key.
-    timeout : float or None
-        Time limit of a cell.
-    """
-
-    plan: Plan
-    store: Store
-    cells: tuple[Task, ...]
+    plan: Plan  #: The whole experiment
+    store: Store  #: Its finished cells
+    cells: tuple[Task, ...]  #: The cells that the filters leave
+    #: Those of them to be run; labels that stand for the same cell share it
     new: tuple[Task, ...]
-    cached: int
-    failed: list[Record]
-    replaced: dict[str, Record]
-    timeout: float | None = None
+    cached: int  #: How many of them are kept as they are
+    failed: list[Record]  #: Records that are kept and have no result
+    replaced: dict[str, Record]  #: Records of cells that run again, by key
+    timeout: float | None = None  #: Time limit of a cell
 
 
 @dataclass
 class RunOutcome:
-    """What became of the cells of a run.
+    """What became of the cells of a run."""
 
-    Attributes
-    ----------
-    done : int
-        Cells that were run now.
-    failed : list of dict
-        Records of those that have no result.
-    left : int
-        Cells that were not run, because the run was interrupted.
-    interrupted : bool
-        Whether it was.
-    seconds : float
-        Wall-clock time.
-    """
-
-    done: int = 0
+    done: int = 0  #: Cells that were run now
+    #: Records of those that have no result
     failed: list[Record] = field(default_factory=list)
-    left: int = 0
-    interrupted: bool = False
-    seconds: float = 0.0
+    left: int = 0  #: Cells that were not run, because the run was interrupted
+    interrupted: bool = False  #: Whether it was
+    seconds: float = 0.0  #: Wall-clock time
 
 
 class Run:

@@ -50,30 +50,15 @@ _PAIRWISE = {"svm", "drm", "krr", "knn"}
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a cell.
+    """What became of a cell."""
 
-    Attributes
-    ----------
-    status : {"ok", "failed", "timeout"}
-        ``ok`` means that rows came back; they have statuses of their own.
-    rows : list of dict
-        The rows, if ok.
-    reason : str
-        Why there are none.
-    seconds : float
-        Wall-clock time of the cell.
-    process_ended : bool
-        Whether the worker is dead or must be ended.
-    killed : bool
-        Whether something outside killed the worker, such as the system for want of
-        memory.
-    """
-
-    status: str
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    reason: str = ""
-    seconds: float = 0.0
-    process_ended: bool = False
+    status: str  #: ``ok`` means that rows came back; they have statuses of their own
+    rows: list[dict[str, Any]] = field(default_factory=list)  #: The rows, if ok
+    reason: str = ""  #: Why there are none
+    seconds: float = 0.0  #: Wall-clock time of the cell
+    process_ended: bool = False  #: Whether the worker is dead or must be ended
+    #: Whether something outside killed the worker, such as the system for want of
+    #: memory
     killed: bool = False
 
 

@@ -55,20 +55,12 @@ _SKIPPED = (
 
 @dataclass(frozen=True)
 class Search:
-    """How a method selects in a scaling mode of an experiment.
+    """How a method selects in a scaling mode of an experiment."""
 
-    Attributes
-    ----------
-    plan : what is held out
-    candidates : size of the grid, as it was when the results were made
-    scalings : how many scalings selection chooses from
-    shortcut : whether the method shares any work between refits
-    """
-
-    plan: SelectionPlan
-    candidates: int
-    scalings: int
-    shortcut: bool
+    plan: SelectionPlan  #: what is held out
+    candidates: int  #: size of the grid, as it was when the results were made
+    scalings: int  #: how many scalings selection chooses from
+    shortcut: bool  #: whether the method shares any work between refits
 
     @property
     def needed(self) -> bool:

@@ -25,25 +25,13 @@ STAND_IN = "†"
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A picture and the words that belong to it.
+    """A picture and the words that belong to it."""
 
-    Attributes
-    ----------
-    id : str
-        Stem of its files: the experiment or table, and what is shown.
-    title : str
-        One line.
-    caption : str
-        What is shown, of how many data sets, under which protocol, and what is
-        missing.
-    figure : Figure
-        The picture, without title and caption.
-    """
-
-    id: str
-    title: str
+    id: str  #: Stem of its files: the experiment or table, and what is shown
+    title: str  #: One line
+    #: What is shown, of how many data sets, under which protocol, and what is missing
     caption: str
-    figure: Figure
+    figure: Figure  #: The picture, without title and caption
 
 
 class NothingToDrawError(DrmbenchError):

@@ -48,27 +48,14 @@ _LINE = 0.165  # height of a line, in inches
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Who competes in a scaling mode, and how they stand.
+    """Who competes in a scaling mode, and how they stand."""
 
-    Attributes
-    ----------
-    mode : {"honest", "paper", "none", "maxabs"}
-        The scaling mode.
-    part : CompletePart
-        The means that count: data sets x methods, named as in the tables.
-    ranks : Series
-        Mean ranks, best first.
-    cd : float
-        Nemenyi's critical difference.
-    families : dict of str to str
-        The family of each method, by its name in the tables.
-    """
-
-    mode: ScalingMode
+    mode: ScalingMode  #: The scaling mode
+    #: The means that count: data sets x methods, named as in the tables
     part: CompletePart
-    ranks: pd.Series[float]
-    cd: float
-    families: dict[str, str]
+    ranks: pd.Series[float]  #: Mean ranks, best first
+    cd: float  #: Nemenyi's critical difference
+    families: dict[str, str]  #: The family of each method, by its name in the tables
 
     @cached_property
     def bars(self) -> list[tuple[float, float, int]]:

@@ -63,20 +63,13 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one series is drawn.
+    """How one series is drawn."""
 
-    Attributes
-    ----------
-    colour, marker, line : str
-        As matplotlib names them.
-    name : str
-        What a legend calls it.
-    """
-
+    #: As matplotlib names them
     colour: str
     marker: str
     line: str = "-"
-    name: str = ""
+    name: str = ""  #: What a legend calls it
 
     def plot(self, panel: Axes, *data: Any, **options: Any) -> None:
         """Draw a series in this look, as ``Axes.plot`` takes data and options."""
