@@ -55,6 +55,7 @@ def to_text(table: Table) -> str:
 
     Examples
     --------
+    >>> from drmbench.report.table import Column
     >>> columns = (Column("name"), Column("n", "right"))
     >>> rows = ((Cell("iris"), Cell("150")), (Cell("pix"), Cell("9")))
     >>> table = Table(experiment="", kind="", title="", columns=columns, rows=rows)
@@ -98,6 +99,7 @@ def to_markdown(table: Table) -> str:
 
     Examples
     --------
+    >>> from drmbench.report.table import Cell, Column
     >>> columns = (Column("set"), Column("n", "right"))
     >>> row = (Cell("iris"), Cell("150", 150, bold=True, mark="†"))
     >>> sizes = Table(experiment="t", kind="", title="Sizes", columns=columns,
