@@ -110,7 +110,9 @@ def place_of(loc: Loc, root: YamlNode) -> Place:
         if isinstance(part, int):
             if isinstance(there, list):  # else one item stands without a list
                 node, path = there[part], (*path, part)
-                where = _item(where, part + 1)
+                inner = where.startswith("item ")
+                nth = f"item {part + 1}"
+                where = f"{where}, {nth}" if inner else f"{nth} of {where}"
         elif isinstance(there, dict) and part in there:
             node, path = there[part], (*path, part)
             where = _join(where, part)
@@ -149,13 +151,6 @@ def _join(where: str, key: str) -> str:
         return key
     item = where.startswith("item ") and ":" not in where
     return f"{where}: {key}" if item else f"{where}.{key}"
-
-
-def _item(where: str, number: int) -> str:
-    """Return the name of an item in messages: ``item 2 of metrics``."""
-    if where.startswith("item "):
-        return f"{where}, item {number}"
-    return f"item {number} of {where}"
 
 
 def explain(error: ErrorDetails, root: YamlNode) -> Iterator[tuple[int, str]]:

@@ -8,7 +8,7 @@ is run, sent to workers, stored in manifests and read back.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -109,23 +109,20 @@ class Section(BaseModel):
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
         described = handler.resolve_ref_schema(handler(schema))
         described.pop("description", None)
-        conditions = [
-            _only_for_kinds(name, one.kinds, cls.model_fields["kind"].default)
-            for name, field in cls.model_fields.items()
-            for one in field.metadata
-            if isinstance(one, Only)
-        ]
+        conditions = []
+        for name, field in cls.model_fields.items():
+            for only in (one for one in field.metadata if isinstance(one, Only)):
+                # A mapping of another kind, said or by default, must not have the key.
+                kind = {"not": {"enum": list(only.kinds)}}
+                other: dict[str, Any] = {"properties": {"kind": kind}}
+                default = cls.model_fields["kind"].default
+                if default is None or default in only.kinds:
+                    other["required"] = ["kind"]
+                refused = {"properties": {name: False}}
+                conditions.append({"if": other, "then": refused})
         if conditions:
             described["allOf"] = conditions
         return described
-
-
-def _only_for_kinds(key: str, kinds: Sequence[str], default: str | None) -> Any:
-    """Refuse a key in a mapping whose kind, said or by default, does not have it."""
-    other: dict[str, Any] = {"properties": {"kind": {"not": {"enum": list(kinds)}}}}
-    if default is None or default in kinds:
-        other["required"] = ["kind"]
-    return {"if": other, "then": {"properties": {key: False}}}
 
 
 class SplitSpec(Section):

@@ -57,6 +57,7 @@ MAX_CANDIDATES = 10_000
 #: Splits of sets that the paper does not all split in one way.
 FALLBACK = SplitSpec(kind="kfold", k=5, repeats=1)
 
+_NOT_THERE = "not in the paper"
 _OWN = "use a random or kfold split for it"
 _SHOWN = 3
 
@@ -267,7 +268,7 @@ class _Draft:
     def resolve(self) -> Experiment | None:
         """Return the experiment; None if anything is wrong, which is noted."""
         file, protocol = self.file, self.file.protocol
-        chosen = [] if self._datasets is not None else _choose_datasets(self)
+        chosen = [] if self._datasets is not None else _Chooser(self).choose()
         fields: dict[str, Any] = {
             **{key: file.said()[key] for key in file.said() if key in _SHARED},
             "datasets": self._datasets or [one.ref for one in chosen],
@@ -308,28 +309,6 @@ class _ChosenSet:
         return self.ref.name
 
 
-def _choose_datasets(draft: _Draft) -> list[_ChosenSet]:
-    """Return the data sets of a file, each once, in the order of first mention.
-
-    A group may bring in sets that are named beside it; what is said of a set by name
-    counts.
-    """
-    chooser = _Chooser(draft)
-    for item, node in zip(
-        draft.file.datasets, draft.root.at("datasets").value or (), strict=True
-    ):
-        match item:
-            case GroupItem():
-                chooser.add_group(item, node)
-            case FileItem():
-                chooser.add_file(item, node)
-            case NamedItem():
-                chooser.add_named(item, node)
-            case str():
-                chooser.add_named(NamedItem(name=item), node)
-    return list(chooser.chosen.values())
-
-
 class _Chooser:
     """Collects the data sets of one file."""
 
@@ -339,6 +318,26 @@ class _Chooser:
         self._problems = draft.problems
         self._named: dict[str, int] = {}
         self._groups: dict[str, int] = {}
+        nodes = draft.root.at("datasets").value or ()
+        self._items = zip(draft.file.datasets, nodes, strict=True)
+
+    def choose(self) -> list[_ChosenSet]:
+        """Return the data sets, each once, in the order of first mention.
+
+        A group may bring in sets that are named beside it; what is said of a set by
+        name counts.
+        """
+        for item, node in self._items:
+            match item:
+                case GroupItem():
+                    self.add_group(item, node)
+                case FileItem():
+                    self.add_file(item, node)
+                case NamedItem():
+                    self.add_named(item, node)
+                case str():
+                    self.add_named(NamedItem(name=item), node)
+        return list(self.chosen.values())
 
     def add_group(self, item: GroupItem, node: YamlNode) -> None:
         what = f"the group {item.group!r}"
@@ -554,7 +553,9 @@ def _choose_split(draft: _Draft, chosen: Sequence[_ChosenSet]) -> SplitSpec:
     """Return how data sets are split; sets that cannot be split so become problems."""
     place = ("protocol", "split")
     said = draft.file.protocol.split
-    spec = said or _as_in_the_paper(chosen)
+    in_paper = {one.paper.split if one.paper else None for one in chosen}
+    kind = in_paper.pop() if len(in_paper) == 1 else None
+    spec = said or (SplitSpec(kind=kind) if kind else FALLBACK)
     if said and spec.kind == "kfold" and "repeats" not in said.model_fields_set:
         spec = spec.model_copy(update={"repeats": FALLBACK.repeats})
     lost = (path for path in draft.lost if path[:2] in (place, place[:1]))
@@ -587,12 +588,6 @@ def _choose_split(draft: _Draft, chosen: Sequence[_ChosenSet]) -> SplitSpec:
     return spec
 
 
-def _as_in_the_paper(chosen: Sequence[_ChosenSet]) -> SplitSpec:
-    kinds = {one.paper.split if one.paper else None for one in chosen}
-    kind = kinds.pop() if len(kinds) == 1 else None
-    return SplitSpec(kind=kind) if kind else FALLBACK
-
-
 def _split_problem(spec: SplitSpec, one: _ChosenSet) -> tuple[str, str] | None:
     """Say which key is to blame that a set cannot be split so, and why."""
     has = f"{one.name} has {one.n} rows"
@@ -607,7 +602,12 @@ def _split_problem(spec: SplitSpec, one: _ChosenSet) -> tuple[str, str] | None:
                 return "k", f"{has}, too few for {spec.k} folds"
             return ("k", _too_few(one, train)) if train < one.classes else None
         case "random" if spec.train == "paper":
-            return _paper_problem(one)
+            if one.paper and one.paper.train and one.paper.test:
+                return None
+            why = f"{one.name} is {'a file of yours' if one.ref.path else _NOT_THERE}"
+            if one.paper:
+                why = f"the paper splits {one.name} by its folds"
+            return "train", f"{why}, so `train` must be a number of rows or a share"
     train = spec.train_rows(one.n)
     if train < one.classes:
         return "train", _too_few(one, train)
@@ -616,18 +616,6 @@ def _split_problem(spec: SplitSpec, one: _ChosenSet) -> tuple[str, str] | None:
     if spec.test and train + spec.test > one.n:
         return "test", f"{has}: {train} to train and {spec.test} to test are too many"
     return None
-
-
-def _paper_problem(one: _ChosenSet) -> tuple[str, str] | None:
-    if one.paper and one.paper.train and one.paper.test:
-        return None
-    if one.paper:
-        why = f"the paper splits {one.name} by its folds"
-    elif one.ref.path:
-        why = f"{one.name} is a file of yours"
-    else:
-        why = f"{one.name} is not in the paper"
-    return "train", f"{why}, so `train` must be a number of rows or a share"
 
 
 def _too_few(one: _ChosenSet, train: int) -> str:

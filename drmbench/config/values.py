@@ -211,16 +211,14 @@ class Listed:
         if self.told:
             schema = core_schema.no_info_after_validator_function(_distinct, schema)
         if self.or_one:
-            schema = core_schema.no_info_before_validator_function(_as_list, schema)
+            schema = core_schema.no_info_before_validator_function(
+                lambda one: [one] if isinstance(one, str | int | float) else one, schema
+            )
         return schema
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
         array = {**handler(schema), "uniqueItems": True}
         return {"anyOf": [array["items"], array]} if self.or_one else array
-
-
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str | int | float) else value
 
 
 def _distinct(values: Sequence[Any]) -> Sequence[Any]:

@@ -8,7 +8,6 @@ that stand for billions of values) becomes a problem.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,21 +187,14 @@ def _measure(node: yaml.Node, sizes: dict[int, int], problems: Problems) -> bool
             problems.add(_line(node), "an alias here contains itself")
         return bool(sizes[id(node)])
     sizes[id(node)] = 0  # not finished: an alias that leads here is endless
-    parts = list(_parts(node))
+    parts = node.value if isinstance(node, yaml.SequenceNode) else []
+    if isinstance(node, yaml.MappingNode):
+        parts = [part for pair in node.value for part in pair]
     for part in parts:
         if not _measure(part, sizes, problems):
             return False
     sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
     return True
-
-
-def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
-    if isinstance(node, yaml.SequenceNode):
-        yield from node.value
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield key
-            yield value
 
 
 def _convert(node: yaml.Node, problems: Problems) -> YamlNode:

@@ -163,11 +163,8 @@ def upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
         )
     for step in range(version, MANIFEST_VERSION):
         manifest = _UPGRADES[step](manifest)
-    return {**manifest, "experiment": _checked(manifest["experiment"])}
-
-
-def _checked(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    return Experiment.model_validate(experiment).model_dump(mode="json")
+    experiment = Experiment.model_validate(manifest["experiment"])
+    return {**manifest, "experiment": experiment.model_dump(mode="json")}
 
 
 #: What manifests of version 1 said of selection, in sentences.
@@ -185,8 +182,9 @@ def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
     said = {k: v for k, v in manifest["experiment"].items() if v is not None}
     words = {key: said.pop(key) for key in _SENTENCES if key in said}
     text = str(manifest.get("config") or "")
+    named = _named_in(text)
     names = [entry["name"] for entry in manifest["datasets"]]
-    refs = [_named_in(text).get(name, DatasetRef(name=name)) for name in names]
+    refs = [named.get(name, DatasetRef(name=name)) for name in names]
     try:
         found = parse_experiment(text, source=Path("config"), datasets=refs)
     except InputError:
@@ -198,9 +196,8 @@ def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
         "datasets": [ref.model_dump(mode="json") for ref in refs],
         "methods": [_ref_of(entry, known) for entry in manifest["methods"]],
     }
-    upgraded = {
+    upgraded = {"manifest_version": 1, **manifest} | {
         "manifest_version": 2,
-        **manifest,
         "experiment": experiment,
         "methods": [{**_registered(e["name"]), **e} for e in manifest["methods"]],
     }
@@ -218,15 +215,14 @@ def _named_in(config: str) -> dict[str, DatasetRef]:
     root = read_yaml(config, Problems(Path("config")))
     try:
         items = root.plain()["datasets"] if root else []
-        named = (item for item in items if "name" in item and "path" not in item)
         refs = [
             DatasetRef(
                 name=item.get("as") or item["name"],
                 parameters=item.get("parameters") or {},
                 source=item["name"] if "as" in item else "",
             )
-            for item in named
-            if isinstance(item, dict)
+            for item in items
+            if isinstance(item, dict) and "name" in item and "path" not in item
         ]
         return {ref.name: ref for ref in refs}
     except (KeyError, TypeError, ValueError):
