@@ -54,6 +54,8 @@ MISSING_CELLS = MISSING | {"NA", "N/A", "NaN", "nan", "NULL", "null", "None"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+\Z")
 _IDENTIFIER_ROWS = 20
 _GUESS_ROWS = 100
+_WIDE, _FEW_ROWS = 100, 200
+"""Columns from which on, and rows up to which, pandas costs more than it saves."""
 
 
 class WholeTable(NamedTuple):
@@ -156,8 +158,11 @@ class UserTable:
 
     def chunks(self, chunksize: int) -> Iterator[Chunk]:
         """Yield the rows, at most `chunksize` at a time; all features are numbers."""
-        numeric = [column in self._features for column in range(len(self._names))]
+        numeric = self._are_features()
         done = 0
+        if len(numeric) > _WIDE and chunksize < _FEW_ROWS:
+            yield from self._slow_chunks(chunksize)
+            return
         try:
             for lines in self._line_blocks(chunksize):
                 columns = parse_block(lines, self._delimiter, numeric)
@@ -183,6 +188,10 @@ class UserTable:
             return WholeTable(table, str)
         return self._slow_table()
 
+    def _are_features(self) -> list[bool]:
+        features = set(self._features)
+        return [column in features for column in range(len(self._names))]
+
     def _line_blocks(self, count: int) -> Iterator[list[str]]:
         """Yield the lines below the header that are not blank, `count` at a time."""
         empty = string.whitespace + self._delimiter
@@ -207,8 +216,11 @@ class UserTable:
         numeric: list[bool] = []
         chunks: list[Chunk] = []
         categories: dict[int, list[Texts]] = {}
-        for lines in self._line_blocks(max(1, CHUNK_CELLS // len(self._names))):
+        width = len(self._names)
+        for lines in self._line_blocks(max(1000, CHUNK_CELLS // width)):
             if not numeric:
+                if width > _WIDE and len(lines) < _FEW_ROWS:
+                    return None
                 numeric = self._guess_numeric(lines[:_GUESS_ROWS])
             columns = parse_block(lines, self._delimiter, numeric)
             if columns is None:
@@ -240,7 +252,7 @@ class UserTable:
 
     def _guess_numeric(self, lines: list[str]) -> list[bool]:
         """Tell of every column whether it is a feature of numbers in these lines."""
-        numeric = [column in self._features for column in range(len(self._names))]
+        numeric = self._are_features()
         try:
             for cells in csv_reader(lines, self._delimiter):
                 for column, cell in enumerate(cells[: len(numeric)]):

@@ -69,6 +69,7 @@ class TestTables:
             ("A.CSV", CSV),
             ("a.csv", CSV.replace("\n", "\r\n")),
             ("a.csv", CSV.replace("\n", "\r")),
+            ("a.csv", "  \n" + CSV.replace(",", ";")),
             ("a.csv", "\ufeff" + CSV),
             ("a.csv", CSV.replace("red", '"red"').replace(",", ", ")),
             ("a.csv", CSV + "\n,,\n"),
@@ -167,7 +168,9 @@ class TestTableMessages:
 
     def test_text_in_another_encoding_names_the_line(self, write: Any) -> None:
         path = write("mine.csv", "a,kind\n1,u\n2,größer\n".encode("latin-1"))
-        assert "mine.csv, line 3: not UTF-8 text" in refusal(path)
+        assert "mine.csv, line 3: not UTF-8 text (byte 0xf6)" in refusal(path)
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+        assert "mine.csv, line 3: not UTF-8 text (byte 0xf6)" in refusal(path)
 
 
 class TestFiles:

@@ -280,3 +280,14 @@ def test_ordinary_chunks_are_read_the_fast_way(
     found = [outcome(table.chunks(2)) for table in (labelled, ignoring)]
     assert found == expected
     assert [len(chunks) for chunks in found] == [2, 2]
+
+
+@pytest.mark.parametrize("rows", [3, 250])
+def test_wide_tables_read_the_same_both_ways(tmp_path: Path, rows: int) -> None:
+    values = np.random.default_rng(0).normal(size=(rows, 120)).tolist()
+    lines = [",".join([f"g{j}" for j in range(120)] + ["kind"])]
+    lines += [",".join([*map(repr, row), "uv"[i % 2]]) for i, row in enumerate(values)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    for chunksize in (2, 220):
+        agree(path, "kind", chunksize)
