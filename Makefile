@@ -14,7 +14,7 @@ ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers; the tests also run in one process.
 WORKERS ?= 2
 
-.PHONY: help demo test check lint types arrows docs format tables figures report regression bench clean data
+.PHONY: help demo test check lint types arrows docs format tables figures report sums regression bench clean data
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ figures: $(VENV)/.installed ## Regenerate the figures from results/reference
 
 report: $(VENV)/.installed ## Everything on one page, results/report.html
 	@$(BIN)/drmbench report
+
+sums: $(VENV)/.installed ## Record checksums of tables, figures and page in every format
+	@$(BIN)/python tools/result_sums.py --write
 
 regression: $(VENV)/.installed ## Run the quick experiment and a sample, check against results/reference
 	@bash tools/regression.sh

@@ -27,11 +27,17 @@ DOCUMENTS = sorted(
 
 
 def broken_links() -> Iterator[str]:
-    """Yield relative links to files that are not there."""
+    """Yield relative links to files, or to places in them, that are not there."""
     for document in DOCUMENTS:
-        for target in re.findall(r"\]\(([^)#\s]+)", document.read_text()):
-            if "://" not in target and not (document.parent / target).exists():
+        links = re.findall(r"\]\(([^)#\s]+)(?:#([^)\s]+))?", document.read_text())
+        for target, place in links:
+            if "://" in target:
+                continue
+            path = document.parent / target
+            if not path.exists():
                 yield f"{document.name}: the link to {target} is broken"
+            elif place and f'<a id="{place}">' not in path.read_text():
+                yield f"{document.name}: {target} has no place {place}"
 
 
 def unknown_targets() -> Iterator[str]:

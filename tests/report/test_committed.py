@@ -1,122 +1,70 @@
-"""The committed tables, figures and report are what the commands write, byte for byte.
+"""The committed results are what the commands write from the committed rows.
 
-From the committed rows, that is. Tables and texts are the same with all versions of the
-packages; drawings with the version of matplotlib that the index of the figures names.
+``results/SHA256SUMS`` has the sums of tables, figures and the page in every format.
+Tables and texts are the same with all versions of the packages; drawings with the
+versions that the sums name.
 """
 
 from __future__ import annotations
 
-import re
-import zlib
+import hashlib
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib import image
-from support import REPOSITORY, files_below
+from support import REPOSITORY
 
-from drmbench.report.figures import FORMATS, drawn_with, write_figures
-from drmbench.report.report import write_report
-from drmbench.report.tables import write_tables
 from drmbench.run.results import read_rows
 
-RESULTS = REPOSITORY / "results"
-REFERENCE = RESULTS / "reference"
-
-_VERSIONS = re.compile(r"matplotlib \S+, FreeType \d[\d.]*\d")
-_STREAM = re.compile(rb"\bstream\n(.*?)\nendstream", re.DOTALL)
-_DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-
-
-def read(path: Path) -> str:
-    return path.read_bytes().decode("utf-8")
-
-
-def differing(folder: Path, written: Path) -> list[str]:
-    """Return the names of files that differ, are missing, or that nothing writes."""
-    names = {*files_below(folder), *files_below(written)}
-    return sorted(name for name in names if not same(folder / name, written / name))
-
-
-def same(one: Path, other: Path) -> bool:
-    if not (one.is_file() and other.is_file()):
-        return False
-    return np.array_equal(content(one), content(other))
-
-
-def content(path: Path) -> object:
-    """Return the bytes of a file, or what a version of zlib has packed into them."""
-    if path.suffix == ".png":
-        return image.imread(path)
-    if path.suffix == ".pdf":
-        return [unpacked(body) for body in _STREAM.findall(path.read_bytes())]
-    return path.read_bytes()
-
-
-def unpacked(body: bytes) -> bytes:
-    try:
-        return zlib.decompress(body)
-    except zlib.error:
-        return body
-
-
-def skip_if_drawn_otherwise(text: str, target: str) -> None:
-    """Skip where drawings cannot be the same; not saying how they were made fails."""
-    versions = set(_VERSIONS.findall(text))
-    assert versions, f"no version of matplotlib is named; `make {target}` writes it"
-    if versions != {drawn_with()}:
-        pytest.skip(
-            f"drawn with {' and '.join(sorted(versions))}; here: {drawn_with()}"
-        )
-
-
-def without_drawings(text: str) -> str:
-    return _VERSIONS.sub("", _DRAWING.sub("", text))
-
-
-def test_the_tables_are_what_drmbench_tables_writes(tmp_path: Path) -> None:
-    write_tables(REFERENCE, [], tmp_path, formats=["csv", "tex", "html"])
-    names = differing(RESULTS / "tables", tmp_path / "tables")
-    assert [name for name in names if not name.endswith(".md")] == []
+sys.path.insert(0, str(REPOSITORY / "tools"))
+import result_sums
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("drawn")
-    write_figures(REFERENCE, [], folder, formats=FORMATS)
-    return folder / "figures"
+def fresh() -> dict[str, str]:
+    return result_sums.fresh_sums()
 
 
-def test_the_figures_are_those_of_the_rows(drawn: Path) -> None:
-    """Their names and captions, with any version of matplotlib."""
-    committed = RESULTS / "figures"
-    assert files_below(committed) == files_below(drawn)
-    old, new = (without_drawings(read(f / "README.md")) for f in (committed, drawn))
-    assert old == new
+def test_every_file_is_what_the_commands_write(fresh: dict[str, str]) -> None:
+    """Byte for byte, in every format; `make tables figures report sums` heals it."""
+    assert result_sums.differing(fresh) == []
+    assert result_sums.strays() == []
+    endings = {name.rpartition(".")[2] for name in fresh}
+    assert endings == {"md", "csv", "tex", "html", "svg", "pdf", "png"}
 
 
-def test_the_figures_are_what_drmbench_figures_writes(drawn: Path) -> None:
-    committed = RESULTS / "figures"
-    skip_if_drawn_otherwise(read(committed / "README.md"), "figures")
-    assert differing(committed, drawn) == []
-    assert len(files_below(drawn)) % len(FORMATS) == 1  # and the index
+@pytest.mark.parametrize("name", ["tables/table3.md", "tables/table8-tests.md"])
+def test_a_changed_digit_is_noticed(fresh: dict[str, str], name: str) -> None:
+    text = (result_sums.RESULTS / name).read_bytes()
+    assert hashlib.sha256(text).hexdigest() == fresh[name]
+    altered = hashlib.sha256(text.replace(b"1", b"2", 1)).hexdigest()
+    assert result_sums.differing(fresh | {name: altered}) == [name]
+    assert result_sums.differing(fresh | {"tables/more.md": altered}) == [
+        "tables/more.md"
+    ]
 
 
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return read(write_report(REFERENCE, (), tmp_path_factory.mktemp("out") / "r.html"))
+def test_a_stray_file_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_sums, "RESULTS", tmp_path)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "old.csv").write_text("a,b\n")
+    (tmp_path / "report.html").write_text("an old page")
+    found = result_sums.strays()
+    assert {"tables/old.csv", "report.html", "tables/table3.md"} <= set(found)
 
 
-def test_the_report_says_what_the_rows_say(reported: str) -> None:
-    """All of it but the drawings, with any version of matplotlib."""
-    committed = read(RESULTS / "report.html")
-    assert without_drawings(committed) == without_drawings(reported)
-
-
-def test_the_report_is_what_drmbench_report_writes(reported: str) -> None:
-    committed = read(RESULTS / "report.html")
-    skip_if_drawn_otherwise(committed, "report")
-    assert committed == reported
+def test_drawings_of_other_versions_are_not_compared() -> None:
+    heading, _ = result_sums.recorded()
+    assert "drawn with matplotlib" in heading
+    assert "packed with Pillow" in heading
+    assert result_sums.comparable("tables/table3.csv", "")
+    assert not result_sums.comparable("figures/uci_ranks.svg", "matplotlib 0.1")
+    here = f"{result_sums.drawn_with()}, {result_sums.packed_with()}"
+    assert result_sums.comparable("figures/uci_ranks.png", here)
+    assert not result_sums.comparable("figures/a.png", result_sums.drawn_with())
 
 
 def test_rows_are_read_to_the_last_digit(tmp_path: Path) -> None:
