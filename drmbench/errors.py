@@ -29,7 +29,7 @@ class InputError(DrmbenchError, ValueError):
 
 
 class DataUnavailableError(DrmbenchError):
-    """A data set cannot be had here; the text says why and what would get it."""
+    """A data set cannot be obtained here; the text says why and what would get it."""
 
     exit_code = 3
 

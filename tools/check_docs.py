@@ -40,6 +40,17 @@ def broken_links() -> Iterator[str]:
                 yield f"{document.name}: {target} has no place {place}"
 
 
+def misquoted_code() -> Iterator[str]:
+    """Yield code blocks that name a file and do not stand in it."""
+    for document in DOCUMENTS:
+        blocks = re.findall(
+            r"^```python (\S+\.py)\n(.*?)^```", document.read_text(), re.M | re.S
+        )
+        for name, code in blocks:
+            if code not in (ROOT / name).read_text():
+                yield f"{document.name}: {name} does not have {code.strip()!r}"
+
+
 def unknown_targets() -> Iterator[str]:
     """Yield ``make`` targets that documents name and the Makefile lacks."""
     makefile = (ROOT / "Makefile").read_text()
@@ -108,6 +119,7 @@ def main() -> None:
     """Print every fault and leave with 1 if there is one."""
     checks = (
         broken_links,
+        misquoted_code,
         unknown_targets,
         command_faults,
         version_faults,
