@@ -18,12 +18,7 @@ from typing import Any
 import numpy as np
 
 from drmbench.data.assemble import assemble, check_counts, row_orders
-from drmbench.data.catalogue import (
-    DatasetEntry,
-    Source,
-    Substitute,
-    load_catalogue,
-)
+from drmbench.data.catalogue import DatasetEntry, Source, Substitute, load_catalogue
 from drmbench.data.dataset import Dataset, Provenance
 from drmbench.data.fetch import Fetcher, bytes_checksum
 from drmbench.data.paths import find_places

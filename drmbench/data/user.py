@@ -230,10 +230,7 @@ def check_discrete(file: str, names: Sequence[str], n_samples: int) -> None:
 
 
 def open_chunked(
-    path: str | Path,
-    *,
-    target: str | None = None,
-    request: FeatureRequest = _ANYTHING,
+    path: str | Path, *, target: str | None = None, request: FeatureRequest = _ANYTHING
 ) -> ChunkedFile:
     """Open a file to be read in chunks, and check what its beginning tells.
 
