@@ -20,7 +20,7 @@ import numpy as np
 from drmbench.data.assemble import assemble, check_counts, row_orders
 from drmbench.data.catalogue import DatasetEntry, Source, Substitute, load_catalogue
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.fetch import Fetcher, bytes_checksum
+from drmbench.data.fetch import Fetcher
 from drmbench.data.paths import find_places
 from drmbench.data.readers import get_reader, reader_version
 from drmbench.data.readers.common import RawTable
@@ -108,8 +108,9 @@ def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
             parts=np.zeros(len(bunch.target), dtype=np.int64),
             feature_names=tuple(bunch.feature_names),
         )
-        content = bytes_checksum(table.X.tobytes() + "\n".join(table.labels).encode())
-        files = {found.source.loader: content}
+        content = table.X.tobytes() + "\n".join(table.labels).encode()
+        digest = hashlib.sha256(content).hexdigest()
+        files = {found.source.loader: f"sha256:{digest}"}
         provenance = Provenance(found.origin, files, note=entry.note)
         return assemble(entry, found.source, table, provenance)
     checksums = found.checksums()

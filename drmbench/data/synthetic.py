@@ -28,26 +28,11 @@ def make_synthetic(
 ) -> Dataset:
     """Generate a data set of Gaussian classes with unit variances.
 
-    Parameters
-    ----------
-    n, p : int
-        Samples and features.
-    classes : int
-        Number of classes; class 0 is the largest.
-    imbalance : float
-        Size of the largest class over that of the smallest, as near as whole numbers
-        allow; sizes in between fall geometrically. Every class has a sample.
-    seed : int
-        Of all random numbers.
-    separation : float
-        Distance between class means, in standard deviations. With at least as many
-        features as classes all means are that far apart; with fewer they stand in a
-        row, neighbours that far apart.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of range.
+    Class 0 is the largest; its size over that of the smallest is the `imbalance`, as
+    near as whole numbers allow, and sizes in between fall geometrically. Every class
+    has a sample. The `separation` is the distance between class means, in standard
+    deviations: with at least as many features as classes all means are that far apart;
+    with fewer they stand in a row, neighbours that far apart.
 
     Examples
     --------
