@@ -1,7 +1,8 @@
-"""Read MATLAB files up to version 7: a matrix of samples and a vector of labels."""
+"""Read files of named arrays: MATLAB's up to version 7, and numpy's ``.npz``."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,37 @@ LABEL_NAMES = ("Y", "y", "gnd", "label", "Label", "labels", "target")
 """Usual names of the vector of labels."""
 
 
-def read(
+def read_npz(blobs: list[Blob], *, x: str = "X", y: str = "y") -> RawTable:
+    """Read archives, each with the samples, one per row, and labels; never unpickle.
+
+    `x` and `y` are the names of the arrays with the samples and with their labels.
+
+    Examples
+    --------
+    >>> file = io.BytesIO()
+    >>> np.savez(file, X=[[1.0, 2.0], [3.0, 4.0]], y=["cat", "dog"])
+    >>> read_npz([Blob("a.npz", file.getvalue())]).labels.tolist()
+    ['cat', 'dog']
+    """
+
+    def read_one(blob: Blob) -> RawTable:
+        with decoding(blob.name, "npz archive"):
+            archive = np.load(io.BytesIO(blob.data), allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError(f"{blob.name}: a single array, not an npz archive")
+            for name in (x, y):
+                if name not in archive.files:
+                    raise InputError(
+                        f"{blob.name}: no array is named {name!r}."
+                        f"{did_you_mean(name, archive.files)}"
+                        f" Arrays: {', '.join(archive.files)}"
+                    )
+            return array_table(blob.name, archive[x], archive[y])
+
+    return read_each(blobs, read_one)
+
+
+def read_mat(
     blobs: list[Blob],
     *,
     x: str | None = None,
@@ -34,34 +65,29 @@ def read(
 ) -> RawTable:
     """Read one or several MATLAB files with the same variables.
 
-    Parameters
-    ----------
-    blobs : list of Blob
-        The files.
-    x, y : str or None
-        Names of the variables with the samples and with their labels; by default a
-        usual name, for the samples also that of the only matrix. Labels may be a row
-        or a column, of numbers, characters or cells.
-    transpose : bool or None
-        Whether a sample is a column of the matrix instead of a row; by default
-        whichever the number of labels fits, a row if both do.
+    `x` and `y` name the variables with the samples and with their labels; by default a
+    usual name, for the samples also that of the only matrix. Labels may be a row or a
+    column, of numbers, characters or cells. `transpose` says whether a sample is a
+    column of the matrix; by default whichever the number of labels fits, a row if both
+    do.
     """
-    return read_each(blobs, lambda blob: _read_one(blob, x, y, transpose))
 
+    def read_one(blob: Blob) -> RawTable:
+        variables = load_variables(blob)
+        usual = [name for name in LABEL_NAMES if name in variables]
+        if y is None and len(usual) != 1:
+            raise _undecided(blob, variables, "labels", LABEL_NAMES)
+        label_name = y or usual[0]
+        labels = variable(blob, variables, label_name)
+        samples = variable(
+            blob, variables, x or _sample_name(blob, variables, label_name)
+        )
+        columns = transpose
+        if columns is None:
+            columns = samples.shape[0] != labels.size == samples.shape[-1]
+        return array_table(blob.name, samples.T if columns else samples, labels)
 
-def _read_one(
-    blob: Blob, x: str | None, y: str | None, transpose: bool | None
-) -> RawTable:
-    variables = load_variables(blob)
-    usual = [name for name in LABEL_NAMES if name in variables]
-    if y is None and len(usual) != 1:
-        raise _undecided(blob, variables, "labels", LABEL_NAMES)
-    label_name = y or usual[0]
-    labels = variable(blob, variables, label_name)
-    samples = variable(blob, variables, x or _sample_name(blob, variables, label_name))
-    if transpose is None:
-        transpose = samples.shape[0] != labels.size == samples.shape[-1]
-    return array_table(blob.name, samples.T if transpose else samples, labels)
+    return read_each(blobs, read_one)
 
 
 def _sample_name(blob: Blob, variables: Mapping[str, Variable], label_name: str) -> str:
