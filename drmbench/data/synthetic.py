@@ -93,9 +93,16 @@ def iter_synthetic(
         if not fulfilled:
             raise InputError(f"synthetic data: {text}")
     ends = np.cumsum(class_sizes(n, classes, imbalance))
+    # Slots of the classes are visited in golden-ratio steps. The step has no factor in
+    # common with n, so that every slot is visited once and class sizes are exact,
+    # without a permutation of n numbers in memory.
+    step = max(1, round(n * (math.sqrt(5) - 1) / 2))
+    while math.gcd(step, n) != 1:
+        step += 1
 
     def rows(start: int, stop: int) -> Samples:
-        y = _classes_of(np.arange(start, stop), seed, ends)
+        slots = (np.arange(start, stop) * step + seed) % n
+        y = np.searchsorted(ends, slots, side="right").astype(np.int64)
         X = _noise(start, stop, p, seed)
         if classes <= p:
             # Means at s/√2 on axes of their own are s apart.
@@ -125,22 +132,6 @@ def class_sizes(n: int, classes: int, imbalance: float) -> NDArray[np.int64]:
         sizes[np.flatnonzero(sizes == sizes.max())[-1]] -= 1
         sizes[np.argmin(sizes)] += 1
     return sizes
-
-
-def _classes_of(
-    rows: NDArray[np.int64], seed: int, ends: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return class numbers: slots of the classes, visited in golden-ratio steps.
-
-    The step has no factor in common with n, so that every slot is visited once and
-    class sizes are exact, without a permutation of n numbers in memory.
-    """
-    n = int(ends[-1])
-    step = max(1, round(n * (math.sqrt(5) - 1) / 2))
-    while math.gcd(step, n) != 1:
-        step += 1
-    slots = (rows * step + seed) % n
-    return np.searchsorted(ends, slots, side="right").astype(np.int64)
 
 
 def _noise(start: int, stop: int, p: int, seed: int) -> NDArray[np.float64]:

@@ -26,16 +26,16 @@ _PIP_TIMEOUT = 1800
 class TransferError(Exception):
     """A file could not be brought here; the text is the reason.
 
-    A `broken` transfer began and broke off, so trying again makes sense. Where the host
-    was `unreachable`, nothing answered, so its other files will not come either.
+    A `broken` transfer began and broke off, so trying again makes sense. Nothing at all
+    answered from a `silent_host`, so its other files will not come either.
     """
 
     def __init__(
-        self, reason: str, *, broken: bool = False, unreachable: bool = False
+        self, reason: str, *, broken: bool = False, silent_host: str = ""
     ) -> None:
         super().__init__(reason)
         self.broken = broken
-        self.unreachable = unreachable
+        self.silent_host = silent_host
 
 
 def download(url: str, target: Path, size: int | None, *, progress: bool) -> None:
@@ -83,8 +83,10 @@ def _download_once(url: str, target: Path, progress: bool) -> None:
         cause = getattr(error.args[0], "reason", None) if error.args else None
         silent = (requests.ConnectTimeout, requests.exceptions.ProxyError)
         if isinstance(error, silent) or isinstance(cause, NewConnectionError):
-            reason = f"{urlsplit(url).netloc} cannot be reached"
-            raise TransferError(reason, unreachable=True) from error
+            host = urlsplit(url).netloc
+            raise TransferError(
+                f"{host} cannot be reached", silent_host=host
+            ) from error
         reason = f"the connection broke off ({error})"
         raise TransferError(reason, broken=True) from error
 

@@ -84,8 +84,21 @@ class UserTable(ChunkedFile):
     ) -> None:
         self.path = path
         self._data = data
-        self._delimiter = delimiter or self._sought_delimiter()
-        self._names = self._column_names()
+        if delimiter is None:
+            lines = (line for _, line in numbered_lines(path, data))
+            first = next((line for line in lines if line.strip()), "")
+            delimiter = next((mark for mark in ",;\t" if mark in first), ",")
+        self._delimiter = delimiter
+        self._names = next((cells for _, cells in self._records()), [])
+        if not self._names:
+            raise InputError(f"{path}: the file is empty")
+        if all(is_number(name) for name in self._names):
+            raise InputError(
+                f"{path.name}: the first row holds numbers"
+                f" ({', '.join(self._names[:5])}); it must hold the names of the"
+                f" columns"
+            )
+        check_names(path.name, self._names)
         self._label = None
         if target is not None:
             if target not in self._names:
@@ -99,24 +112,6 @@ class UserTable(ChunkedFile):
         self._features = self._feature_columns(request)
         self.n_features = len(self._features)
         self.feature_names = tuple(self._names[column] for column in self._features)
-
-    def _sought_delimiter(self) -> str:
-        for _, line in numbered_lines(self.path, self._data):
-            if line.strip():
-                return next((mark for mark in ",;\t" if mark in line), ",")
-        raise InputError(f"{self.path}: the file is empty")
-
-    def _column_names(self) -> list[str]:
-        names = next((cells for _, cells in self._records()), None)
-        if names is None:
-            raise InputError(f"{self.path}: the file is empty")
-        if all(is_number(name) for name in names):
-            raise InputError(
-                f"{self.path.name}: the first row holds numbers"
-                f" ({', '.join(names[:5])}); it must hold the names of the columns"
-            )
-        check_names(self.path.name, names)
-        return names
 
     def _feature_columns(self, request: FeatureRequest) -> list[int]:
         names = self._names
@@ -138,7 +133,7 @@ class UserTable(ChunkedFile):
 
     def chunks(self, chunksize: int) -> Iterator[Chunk]:
         """Yield the rows, at most `chunksize` at a time; all features are numbers."""
-        numeric = self._are_features()
+        numeric = self._numeric_columns()
         done, complete = 0, False
         if len(numeric) <= _WIDE or chunksize >= _FEW_ROWS:
             with suppress(DoubtfulError, *DAMAGE):
@@ -157,9 +152,15 @@ class UserTable(ChunkedFile):
             return WholeTable(self._quick_table(), str)
         return self._slow_table()
 
-    def _are_features(self) -> list[bool]:
+    def _numeric_columns(self, lines: Sequence[str] = ()) -> list[bool]:
+        """Tell of every column whether it is a feature, of numbers in these lines."""
         features = set(self._features)
-        return [column in features for column in range(len(self._names))]
+        numeric = [column in features for column in range(len(self._names))]
+        with suppress(csv.Error):  # the parser will refuse these lines too
+            for cells in csv_reader(lines, self._delimiter):
+                for column, cell in enumerate(cells[: len(numeric)]):
+                    numeric[column] = numeric[column] and is_number(cell.strip())
+        return numeric
 
     def _line_blocks(self, count: int) -> Iterator[list[str]]:
         """Yield the lines below the header that are not blank, `count` at a time."""
@@ -190,7 +191,7 @@ class UserTable(ChunkedFile):
             if not numeric:
                 if width > _WIDE and len(lines) < _FEW_ROWS:
                     raise DoubtfulError
-                numeric = self._guess_numeric(lines[:_GUESS_ROWS])
+                numeric = self._numeric_columns(lines[:_GUESS_ROWS])
             columns = parse_block(lines, self._delimiter, numeric)
             for place, column in enumerate(self._features):
                 texts = columns[column]
@@ -210,17 +211,6 @@ class UserTable(ChunkedFile):
             feature_names=self.feature_names,
             nominal=tuple(sorted(categories)),
         )
-
-    def _guess_numeric(self, lines: list[str]) -> list[bool]:
-        """Tell of every column whether it is a feature of numbers in these lines."""
-        numeric = self._are_features()
-        try:
-            for cells in csv_reader(lines, self._delimiter):
-                for column, cell in enumerate(cells[: len(numeric)]):
-                    numeric[column] = numeric[column] and is_number(cell.strip())
-        except csv.Error:
-            pass  # the parser will refuse these lines too
-        return numeric
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and cells of each row that has any, header first."""
