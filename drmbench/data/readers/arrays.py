@@ -74,14 +74,10 @@ def read_mat(
 
     def read_one(blob: Blob) -> RawTable:
         variables = load_variables(blob)
-        usual = [name for name in LABEL_NAMES if name in variables]
-        if y is None and len(usual) != 1:
-            raise _undecided(blob, variables, "labels", LABEL_NAMES)
-        label_name = y or usual[0]
+        label_name = y or _find(blob, variables, "labels", LABEL_NAMES)
         labels = variable(blob, variables, label_name)
-        samples = variable(
-            blob, variables, x or _sample_name(blob, variables, label_name)
-        )
+        sample_name = x or _find(blob, variables, "samples", SAMPLE_NAMES, label_name)
+        samples = variable(blob, variables, sample_name)
         columns = transpose
         if columns is None:
             columns = samples.shape[0] != labels.size == samples.shape[-1]
@@ -90,24 +86,27 @@ def read_mat(
     return read_each(blobs, read_one)
 
 
-def _sample_name(blob: Blob, variables: Mapping[str, Variable], label_name: str) -> str:
-    others = {name: value for name, value in variables.items() if name != label_name}
-    usual = [name for name in SAMPLE_NAMES if name in others]
+def _find(
+    blob: Blob,
+    variables: Mapping[str, Variable],
+    what: str,
+    names: tuple[str, ...],
+    taken: str | None = None,
+) -> str:
+    """Return the one variable of a usual name or, beside one taken, the one matrix."""
+    usual = [name for name in names if name in variables and name != taken]
     matrices = [
         name
-        for name, value in others.items()
-        if isinstance(value, np.ndarray) and value.ndim == 2 and min(value.shape) > 1
+        for name, value in variables.items()
+        if taken not in (None, name)
+        and isinstance(value, np.ndarray)
+        and value.ndim == 2
+        and min(value.shape) > 1
     ]
     for candidates in (usual, matrices):
         if len(candidates) == 1:
             return candidates[0]
-    raise _undecided(blob, variables, "samples", SAMPLE_NAMES)
-
-
-def _undecided(
-    blob: Blob, variables: Mapping[str, Variable], what: str, names: tuple[str, ...]
-) -> InputError:
-    return InputError(
+    raise InputError(
         f"{blob.name}: cannot tell which variable holds the {what}; exactly one must be"
         f" called {', '.join(names)}. Variables: {', '.join(variables)}"
     )
