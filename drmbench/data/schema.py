@@ -181,11 +181,13 @@ class _Dataset(_Fields):
         counts = self.class_counts
         if bool(self.sources) == bool(self.parameters):
             raise ValueError("there must be either 'sources' or 'parameters'")
-        if counts and (sum(counts.values()), len(counts)) != (self.n, self.classes):
-            raise ValueError(
-                f"class_counts has {len(counts)} classes and {sum(counts.values())}"
-                f" samples; 'classes' says {self.classes} and 'n' {self.n}"
-            )
+        if counts is not None:
+            found, total = len(counts), sum(counts.values())
+            if (found, total) != (self.classes, self.n):
+                raise ValueError(
+                    f"class_counts has {found} classes and {total} samples; 'classes'"
+                    f" says {self.classes} and 'n' {self.n}"
+                )
         if self.matches_paper is False and not self.difference:
             problem = "'matches_paper' is false, but 'difference' does not say why"
             raise ValueError(problem)
@@ -195,7 +197,7 @@ class _Dataset(_Fields):
             total = self.paper.train + self.paper.test
             if total != self.n:
                 raise ValueError(f"the paper's sizes give {total}, but 'n' is {self.n}")
-        if self.given_split and not 0 < self.given_split < self.n:
+        if self.given_split is not None and not 0 < self.given_split < self.n:
             raise ValueError(f"'given_split' is {self.given_split} of {self.n} rows")
         return self
 

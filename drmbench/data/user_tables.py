@@ -143,14 +143,14 @@ class UserTable(ChunkedFile):
                     done += 1
                 complete = done > 0
         if not complete:
-            yield from self._slow_chunks(chunksize, done)
+            yield from self.slow_chunks(chunksize, done)
 
     def whole(self) -> WholeTable:
         """Return all rows at once, text columns as codes of their sorted categories."""
         with suppress(DoubtfulError, *DAMAGE):
             # This has no missing value to name the place of.
             return WholeTable(self._quick_table(), str)
-        return self._slow_table()
+        return self.slow_table()
 
     def _numeric_columns(self, lines: Sequence[str] = ()) -> list[bool]:
         """Tell of every column whether it is a feature, of numbers in these lines."""
@@ -236,8 +236,8 @@ class UserTable(ChunkedFile):
         if not found:
             raise InputError(f"{self.path.name}: no rows below the header")
 
-    def _slow_chunks(self, chunksize: int, done: int = 0) -> Iterator[Chunk]:
-        """Yield the chunks after those that are done, or name what is wrong."""
+    def slow_chunks(self, chunksize: int, done: int = 0) -> Iterator[Chunk]:
+        """Yield the chunks after those done, cell by cell, or name what is wrong."""
         for rows in self._row_batches(chunksize, done * chunksize):
             X = np.empty((len(rows.cells), self.n_features))
             for place, column in enumerate(self._features):
@@ -258,7 +258,8 @@ class UserTable(ChunkedFile):
             else:
                 yield Chunk(X, labels(rows, self._label, missing=MISSING_CELLS))
 
-    def _slow_table(self) -> WholeTable:
+    def slow_table(self) -> WholeTable:
+        """Return all rows, read cell by cell, or name what is wrong."""
         assert self._label is not None
         (rows,) = self._row_batches(None)
         codings: list[Coding | None] = [None] * rows.width
