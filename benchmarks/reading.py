@@ -42,22 +42,22 @@ def chunked(path, title, wanted):
     """Compare the two ways of reading a file in chunks."""
     table = UserTable(path, "kind", FeatureRequest())
     rows = rows_per_chunk(table)
-    for fast, slow in zip(table.chunks(rows), table._slow_chunks(rows), strict=True):
+    for fast, slow in zip(table.chunks(rows), table.slow_chunks(rows), strict=True):
         assert fast.X.tobytes() == slow.X.tobytes()
         assert fast.labels.tolist() == slow.labels.tolist()
     ours = seconds(lambda: sum(len(X) for X, _ in table.chunks(rows)))
-    other = seconds(lambda: sum(len(X) for X, _ in table._slow_chunks(rows)))
+    other = seconds(lambda: sum(len(X) for X, _ in table.slow_chunks(rows)))
     report(f"{title}, in chunks", ours, other, wanted)
 
 
 def at_once(path, title, wanted):
     """Compare the two ways of reading a whole file."""
     table = UserTable(path, "kind", FeatureRequest())
-    fast, slow = table.whole().table, table._slow_table().table
+    fast, slow = table.whole().table, table.slow_table().table
     assert fast.X.tobytes() == slow.X.tobytes()
     assert fast.labels.tolist() == slow.labels.tolist()
     assert fast.nominal == slow.nominal
-    ours, other = seconds(table.whole), seconds(table._slow_table)
+    ours, other = seconds(table.whole), seconds(table.slow_table)
     report(f"{title}, at once", ours, other, wanted)
 
 

@@ -8,6 +8,7 @@ anything that is not what the catalogue says.
 from __future__ import annotations
 
 import json
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from drmbench.data.catalogue import DatasetEntry, Source
 from drmbench.data.dataset import Dataset, Provenance
 from drmbench.data.paths import catalogue_file
+from drmbench.data.readers.cells import is_number
 from drmbench.data.readers.common import RawTable
 from drmbench.errors import CheckFailedError
 
@@ -32,13 +34,7 @@ def row_orders() -> dict[str, dict[str, Any]]:
 def assemble(
     entry: DatasetEntry, source: Source, table: RawTable, provenance: Provenance
 ) -> Dataset:
-    """Bring a table into the data set's own form and check it.
-
-    Raises
-    ------
-    CheckFailedError
-        If samples, features, classes or values are not what the catalogue says.
-    """
+    """Bring a table into the data set's own form and check it."""
     keep = ~np.isin(table.labels, list(source.drop_labels))
     if source.drop_missing:
         keep &= ~np.isnan(table.X).any(axis=1)
@@ -114,7 +110,9 @@ def _encode(
     found, inverse = np.unique(labels, return_inverse=True)
     names = [source.labels.get(str(label), str(label)) for label in found]
     if entry.class_counts is None:
-        class_names = tuple(sorted(names, key=_label_order))
+        # Numbers come in numerical order, before other text.
+        values = [float(name) if is_number(name) else math.inf for name in names]
+        class_names = tuple(name for _, name in sorted(zip(values, names, strict=True)))
     else:
         class_names = tuple(entry.class_counts)
     unknown = sorted(set(names) - set(class_names))
@@ -125,11 +123,3 @@ def _encode(
         )
     numbers = np.array([class_names.index(name) for name in names], dtype=np.int64)
     return numbers[inverse.reshape(-1)], class_names
-
-
-def _label_order(name: str) -> tuple[float, str]:
-    """Sort key under which numbers come in numerical order, before other text."""
-    try:
-        return float(name), name
-    except ValueError:
-        return float("inf"), name

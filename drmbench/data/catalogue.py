@@ -109,12 +109,7 @@ class DatasetEntry:
 
 
 class Catalogue:
-    """The data sets of a registry file; an entry is checked when it is first used.
-
-    Parameters
-    ----------
-    path : Path
-        The YAML file.
+    """The data sets of a YAML file; an entry is checked when it is first used.
 
     Examples
     --------

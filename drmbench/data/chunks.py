@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -40,25 +40,12 @@ class ChunkedFile(Protocol):
     """A file whose rows can be read a chunk at a time, as often as needed."""
 
     path: Path
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the features where the format has them."""
-        ...
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        ...
-
-    @property
-    def labelled(self) -> bool:
-        """Whether chunks have labels."""
-        ...
+    feature_names: tuple[str, ...] | None  #: where the format has them
+    n_features: int
+    labelled: bool  #: whether chunks have labels
 
     def chunks(self, chunksize: int) -> Iterator[Chunk]:
         """Yield the rows in order, at most `chunksize` at a time."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -115,21 +102,13 @@ def batches(items: Iterator[Item], size: int | None) -> Iterator[list[Item]]:
 def refuse_missing(
     file: str,
     X: NDArray[np.float64],
-    place: Callable[[int], str],
+    unit: str,
+    numbers: Sequence[int],
     names: tuple[str, ...] | None = None,
 ) -> None:
     """Refuse numbers that are not finite; say where the first one is.
 
-    Parameters
-    ----------
-    file : str
-        Name of the file.
-    X : ndarray of shape (m, p)
-        Rows of it.
-    place : callable
-        Gives the words for a row of X: "line 7", "sample 7".
-    names : tuple of str or None
-        Names of the columns.
+    Rows of X are called by their `unit`, "line" or "sample", and their `numbers`.
     """
     bad = ~np.isfinite(X)
     if not bad.any():
@@ -138,23 +117,16 @@ def refuse_missing(
     title = repr(names[column]) if names else str(column + 1)
     what = "is missing" if np.isnan(X[row, column]) else "is infinite"
     raise InputError(
-        f"{file}, {place(int(row))}, column {title}: the value {what}; correct or fill"
-        f" in such values, or remove those rows or columns"
+        f"{file}, {unit} {numbers[row]}, column {title}: the value {what}; correct or"
+        f" fill in such values, or remove those rows or columns"
     )
 
 
-class ChunkedLibsvm:
+class ChunkedLibsvm(ChunkedFile):
     """A LIBSVM file, ``label index:value …``, indices from 1 and ascending.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    target : str or None
-        None or ``"first"``: the class is the first number of every line.
-    request : FeatureRequest
-        Its ``count`` is the number of features, which a line may leave out; without
-        it, the largest index in the file is, found in a pass over the lines.
+    Lines may leave features out, so the number of them is what `request` says or else
+    the largest index in the file, found in a pass over the lines.
     """
 
     feature_names = None
@@ -199,11 +171,12 @@ class ChunkedLibsvm:
     def _chunk(self, batch: list[Line]) -> Chunk:
         file = self.path.name
         try:
-            sparse, labels = _parse_lines(line for _, line in batch)
+            text = "\n".join(content for _, content in batch)
+            sparse, labels = parse_svmlight(text.encode())
         except Exception:  # whatever the parser raises; the line that does it tells
             for number, content in batch:
                 try:
-                    _parse_lines([content])
+                    parse_svmlight(content.encode())
                 except Exception as error:
                     raise InputError(
                         f"{file}, line {number}: expected 'label index:value …' with"
@@ -225,31 +198,18 @@ class ChunkedLibsvm:
             )
         sparse.resize(len(batch), self.n_features + 1)
         X = np.ascontiguousarray(sparse[:, 1:].toarray())
-        refuse_missing(file, X, lambda row: f"line {batch[row][0]}")
+        refuse_missing(file, X, "line", [number for number, _ in batch])
         if np.isnan(labels).any():
             line = batch[int(np.flatnonzero(np.isnan(labels))[0])][0]
             raise InputError(f"{file}, line {line}: the class is missing")
         return Chunk(X, label_text(file, labels))
 
 
-def _parse_lines(lines: Iterator[str] | list[str]) -> tuple[Any, Any]:
-    return parse_svmlight("\n".join(lines).encode())
+class ChunkedNpy(ChunkedFile):
+    """A matrix of real numbers, one sample per row, mapped into memory and not loaded.
 
-
-class ChunkedNpy:
-    """A matrix of real numbers, one sample per row, the class in one of its columns.
-
-    The file is mapped into memory and not loaded.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    target : str or None
-        Number of the column with the class, counted from 0 as numpy does, negative
-        from the right; or ``"last"``; None if the rows have none.
-    request : FeatureRequest
-        Its ``count`` is how many features there must be.
+    The class is in the column whose number is the target, counted from 0 as numpy
+    does, negative from the right; or in the ``"last"`` one; None if rows have none.
     """
 
     feature_names = None
@@ -265,49 +225,38 @@ class ChunkedNpy:
             )
         if dtype.kind not in "biuf":
             raise InputError(f"{path.name}: expected real numbers, found type {dtype}")
-        self._label = None if target is None else self._column(target)
-        self._features = [j for j in range(shape[1]) if j != self._label]
+        width: int = shape[1]
+        self._label = None
+        if target is not None:
+            try:
+                column = -1 if target == LAST else int(target)
+            except ValueError:
+                column = width
+            if not -width <= column < width:
+                raise InputError(
+                    f"{path.name}: no column {target!r}; the target of an npy file is"
+                    f" the number of a column, 0 to {width - 1}, or {LAST!r}"
+                )
+            self._label = column % width
+        self._features = [j for j in range(width) if j != self._label]
+        self.labelled, self.n_features = target is not None, len(self._features)
         if not self._features:
             raise InputError(f"{path.name}: no feature column beside the class label")
         request.check_count(path.name, self.n_features)
 
-    @property
-    def labelled(self) -> bool:
-        """Whether chunks have labels."""
-        return self._label is not None
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self._features)
-
     def chunks(self, chunksize: int) -> Iterator[Chunk]:
         """Yield the rows, at most `chunksize` at a time."""
+        file = self.path.name
         for start in range(0, self._matrix.shape[0], chunksize):
             rows = np.asarray(self._matrix[start : start + chunksize])
+            numbers = range(start + 1, start + len(rows) + 1)
             X = np.ascontiguousarray(rows[:, self._features], dtype=np.float64)
-            self._refuse_missing(X, start)
+            refuse_missing(file, X, "sample", numbers)
             if self._label is None:
                 yield Chunk(X, None)
                 continue
             labels = rows[:, [self._label]]
-            self._refuse_missing(labels.astype(np.float64), start, ("the class",))
-            yield Chunk(X, label_text(self.path.name, labels))
-
-    def _refuse_missing(self, X: Any, start: int, names: Any = None) -> None:
-        refuse_missing(
-            self.path.name, X, lambda row: f"sample {start + row + 1}", names
-        )
-
-    def _column(self, target: str) -> int:
-        width: int = self._matrix.shape[1]
-        try:
-            column = -1 if target == LAST else int(target)
-        except ValueError:
-            column = width
-        if not -width <= column < width:
-            raise InputError(
-                f"{self.path.name}: no column {target!r}; the target of an npy file is"
-                f" the number of a column, 0 to {width - 1}, or {LAST!r}"
+            refuse_missing(
+                file, labels.astype(np.float64), "sample", numbers, ("the class",)
             )
-        return column % width
+            yield Chunk(X, label_text(file, labels))

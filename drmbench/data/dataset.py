@@ -30,7 +30,7 @@ class Dataset:
     """A classification data set, ready to use; arrays are read-only."""
 
     name: str  #: Name in the catalogue, or the file's stem for a user's own data
-    X: NDArray[np.float64]  #: One sample a row
+    X: NDArray[np.float64]  #: One sample per row
     y: NDArray[np.int64]  #: Class numbers 0 … g-1
     class_names: tuple[str, ...]  #: Name of each class number
     provenance: Provenance  #: Where the numbers came from

@@ -26,6 +26,10 @@ _EVERY_DIGIT: dict[str, Any] = (
 )
 
 
+class DoubtfulError(ValueError):
+    """pandas may not read these lines as ``csv`` and ``float`` do."""
+
+
 class Texts(NamedTuple):
     """A column of text: its distinct values, stripped, and each row's place there."""
 
@@ -35,57 +39,48 @@ class Texts(NamedTuple):
 
 def parse_block(
     lines: Sequence[str], delimiter: str, numeric: Sequence[bool]
-) -> list[NDArray[np.float64] | Texts] | None:
-    r"""Parse lines that each hold a row, or return None where that is in doubt.
+) -> list[NDArray[np.float64] | Texts]:
+    r"""Parse lines that each hold a row, or raise `DoubtfulError`.
 
-    Parameters
-    ----------
-    lines : sequence of str
-        The lines, none of them blank.
-    delimiter : str
-        What separates cells.
-    numeric : sequence of bool
-        For every column, whether all of it must be finite numbers.
+    `numeric` says of every column whether all of it must be finite numbers.
 
     Examples
     --------
     >>> numbers, texts = parse_block(["1.5,cat\n", "2,dog \n"], ",", [True, False])
     >>> numbers.tolist(), texts.values, texts.places.tolist()
     ([1.5, 2.0], ['cat', 'dog'], [0, 1])
-    >>> parse_block(["1.5,cat\n", "NA,dog\n"], ",", [True, False]) is None
-    True
+    >>> parse_block(["1.5,cat\n", "NA,dog\n"], ",", [True, False])
+    Traceback (most recent call last):
+    drmbench.data.fast_cells.DoubtfulError
     """
     block = "".join(lines)
     if not _is_regular(lines, block, delimiter, numeric):
-        return None
+        raise DoubtfulError
     try:
         frame = pd.read_csv(
             io.BytesIO(block.encode()),
             header=None,
             sep=delimiter,
             engine="c",
-            dtype={
-                column: np.float64 if number else object
-                for column, number in enumerate(numeric)
-            },
+            dtype={j: np.float64 if n else object for j, n in enumerate(numeric)},
             na_filter=False,
             skipinitialspace=delimiter != "\t",
             low_memory=False,
             **_EVERY_DIGIT,
         )
-    except ValueError:  # pandas' ParserError and UnicodeEncodeError are such
-        return None
+    except ValueError as error:  # pandas' ParserError and UnicodeEncodeError are such
+        raise DoubtfulError from error
     if frame.shape != (len(lines), len(numeric)):
-        return None
+        raise DoubtfulError
     columns: list[NDArray[np.float64] | Texts] = []
     for column, number in enumerate(numeric):
+        values = frame[column].to_numpy()
         if number:
-            values = frame[column].to_numpy()
             if not np.isfinite(values).all():
-                return None
+                raise DoubtfulError
             columns.append(values)
         else:
-            places, found = pd.factorize(frame[column].to_numpy(dtype=object))
+            places, found = pd.factorize(values)
             columns.append(Texts([text.strip() for text in found], places))
     return columns
 
@@ -96,11 +91,8 @@ def _is_regular(
     """Tell whether pandas splits these lines at the same places as ``csv``."""
     plain = block if '"' not in block else _outside_quotes(block, delimiter)
     # pandas fills up short rows, but refuses long ones: the sum tells of both.
-    if (
-        plain is None
-        or plain.count(delimiter) != len(lines) * (len(numeric) - 1)
-        or "\0" in block
-    ):
+    separators = len(lines) * (len(numeric) - 1)
+    if plain is None or plain.count(delimiter) != separators or "\0" in block:
         return False
     limit = csv.field_size_limit()
     if any(len(line) > limit for line in lines):

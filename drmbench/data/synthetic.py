@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,26 +28,11 @@ def make_synthetic(
 ) -> Dataset:
     """Generate a data set of Gaussian classes with unit variances.
 
-    Parameters
-    ----------
-    n, p : int
-        Samples and features.
-    classes : int
-        Number of classes; class 0 is the largest.
-    imbalance : float
-        Size of the largest class over that of the smallest, as near as whole numbers
-        allow; sizes in between fall geometrically. Every class has a sample.
-    seed : int
-        Seed of all random numbers.
-    separation : float
-        Distance between class means, in standard deviations. With at least as many
-        features as classes all means are that far apart; with fewer they stand in a
-        row, neighbours that far apart.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of range.
+    Class 0 is the largest; its size over that of the smallest is the `imbalance`, as
+    near as whole numbers allow, and sizes in between fall geometrically. Every class
+    has a sample. The `separation` is the distance between class means, in standard
+    deviations: with at least as many features as classes all means are that far apart;
+    with fewer they stand in a row, neighbours that far apart.
 
     Examples
     --------
@@ -56,8 +40,7 @@ def make_synthetic(
     >>> data.X.shape, data.class_counts
     ((1000, 20), {'0': 762, '1': 190, '2': 48})
     """
-    chunks = list(iter_synthetic(n, p, classes, imbalance, seed, separation, chunk=n))
-    X, y = chunks[0]
+    X, y = next(iter_synthetic(n, p, classes, imbalance, seed, separation, chunk=n))
     return Dataset(
         name="synthetic",
         X=X,
@@ -81,36 +64,54 @@ def iter_synthetic(
     *,
     chunk: int = 65536,
 ) -> Iterator[Samples]:
-    """Generate the rows of :func:`make_synthetic` chunk by chunk.
+    """Generate the rows of :func:`make_synthetic` as pairs of X and y, in chunks.
 
     The rows are the same whatever the chunk size, and memory depends on the chunk
     and not on n. Classes are mixed: every stretch of rows has them in about their
     shares.
-
-    Parameters
-    ----------
-    n, p, classes, imbalance, seed, separation
-        As for :func:`make_synthetic`.
-    chunk : int
-        Rows in a chunk; the last may have fewer.
-
-    Yields
-    ------
-    X : ndarray of shape (chunk, p)
-        The samples.
-    y : ndarray of shape (chunk,)
-        Their class numbers.
 
     Examples
     --------
     >>> sum(len(y) for X, y in iter_synthetic(1000, 5, chunk=300))
     1000
     """
-    recipe = _Recipe(n, p, classes, imbalance, seed, separation)
-    recipe.check()
-    if chunk < 1:
-        raise InputError(f"synthetic data: chunk must be at least 1, not {chunk}")
-    return (recipe.rows(start, min(start + chunk, n)) for start in range(0, n, chunk))
+    for fulfilled, text in (
+        (classes >= 2, f"classes must be at least 2, not {classes}"),
+        (p >= 1, f"p must be at least 1, not {p}"),
+        (n >= classes, f"n must be at least the number of classes, {classes}, not {n}"),
+        (
+            1 <= imbalance < math.inf,
+            f"imbalance must be a number from 1 on, not {imbalance}",
+        ),
+        (
+            0 <= separation < math.inf,
+            f"separation must be a number from 0 on, not {separation}",
+        ),
+        (seed >= 0, f"seed must be at least 0, not {seed}"),
+        (chunk >= 1, f"chunk must be at least 1, not {chunk}"),
+    ):
+        if not fulfilled:
+            raise InputError(f"synthetic data: {text}")
+    ends = np.cumsum(class_sizes(n, classes, imbalance))
+    # Slots of the classes are visited in golden-ratio steps. The step has no factor in
+    # common with n, so that every slot is visited once and class sizes are exact,
+    # without a permutation of n numbers in memory.
+    step = max(1, round(n * (math.sqrt(5) - 1) / 2))
+    while math.gcd(step, n) != 1:
+        step += 1
+
+    def rows(start: int, stop: int) -> Samples:
+        slots = (np.arange(start, stop) * step + seed) % n
+        y = np.searchsorted(ends, slots, side="right").astype(np.int64)
+        X = _noise(start, stop, p, seed)
+        if classes <= p:
+            # Means at s/√2 on axes of their own are s apart.
+            X[np.arange(len(y)), y] += separation / math.sqrt(2)
+        else:
+            X[:, 0] += separation * y
+        return X, y
+
+    return (rows(start, min(start + chunk, n)) for start in range(0, n, chunk))
 
 
 def class_sizes(n: int, classes: int, imbalance: float) -> NDArray[np.int64]:
@@ -133,67 +134,12 @@ def class_sizes(n: int, classes: int, imbalance: float) -> NDArray[np.int64]:
     return sizes
 
 
-@dataclass(frozen=True)
-class _Recipe:
-    """Everything that determines a row from its number."""
-
-    n: int
-    p: int
-    classes: int
-    imbalance: float
-    seed: int
-    separation: float
-
-    def check(self) -> None:
-        """Refuse parameters out of range."""
-        requirements = {
-            f"classes must be at least 2, not {self.classes}": self.classes >= 2,
-            f"p must be at least 1, not {self.p}": self.p >= 1,
-            f"n must be at least the number of classes, {self.classes}, not"
-            f" {self.n}": self.n >= self.classes,
-            f"imbalance must be a number from 1 on, not {self.imbalance}": 1
-            <= self.imbalance
-            < math.inf,
-            f"separation must be a number from 0 on, not {self.separation}": 0
-            <= self.separation
-            < math.inf,
-            f"seed must be at least 0, not {self.seed}": self.seed >= 0,
-        }
-        for text, fulfilled in requirements.items():
-            if not fulfilled:
-                raise InputError(f"synthetic data: {text}")
-
-    def rows(self, start: int, stop: int) -> Samples:
-        """Return the rows from `start` up to `stop`."""
-        y = self._classes_of(np.arange(start, stop))
-        X = np.empty((stop - start, self.p))
-        for block in range(start // _BLOCK, -(-stop // _BLOCK)):
-            first = max(start, block * _BLOCK)
-            last = min(stop, (block + 1) * _BLOCK)
-            noise = np.random.default_rng([self.seed, block]).standard_normal(
-                (last - block * _BLOCK, self.p)
-            )
-            X[first - start : last - start] = noise[first - block * _BLOCK :]
-        self._shift(X, y)
-        return X, y
-
-    def _classes_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return class numbers: slots of the classes, visited in golden-ratio steps.
-
-        The step has no factor in common with n, so that every slot is visited once
-        and class sizes are exact, without a permutation of n numbers in memory.
-        """
-        step = max(1, round(self.n * (math.sqrt(5) - 1) / 2))
-        while math.gcd(step, self.n) != 1:
-            step += 1
-        slots = (rows * step + self.seed) % self.n
-        ends = np.cumsum(class_sizes(self.n, self.classes, self.imbalance))
-        return np.searchsorted(ends, slots, side="right").astype(np.int64)
-
-    def _shift(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
-        """Move every row to its class's mean."""
-        if self.classes <= self.p:
-            # Means at s/√2 on axes of their own are s apart.
-            X[np.arange(len(y)), y] += self.separation / math.sqrt(2)
-        else:
-            X[:, 0] += self.separation * y
+def _noise(start: int, stop: int, p: int, seed: int) -> NDArray[np.float64]:
+    """Return standard normal rows from `start` up to `stop`, cut out of blocks."""
+    X = np.empty((stop - start, p))
+    for block in range(start // _BLOCK, -(-stop // _BLOCK)):
+        before = block * _BLOCK
+        first, last = max(start, before), min(stop, before + _BLOCK)
+        noise = np.random.default_rng([seed, block]).standard_normal((last - before, p))
+        X[first - start : last - start] = noise[first - before :]
+    return X

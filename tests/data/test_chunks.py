@@ -16,9 +16,9 @@ from sklearn.datasets import dump_svmlight_file
 
 from drmbench.data.chunks import ChunkedLibsvm, FeatureRequest
 from drmbench.data.user import (
-    iter_chunks,
     load_user_file,
     open_chunked,
+    open_labelled,
     rows_per_chunk,
 )
 from drmbench.errors import InputError
@@ -46,9 +46,11 @@ def write(tmp_path: Path) -> Any:
 
 
 def gathered(path: Path, target: str | None, chunksize: int | None = None) -> Any:
-    chunks = list(iter_chunks(path, target=target, chunksize=chunksize))
+    file = open_labelled(path, target=target)
+    chunks = list(file.chunks(rows_per_chunk(file, chunksize)))
     X = np.concatenate([chunk for chunk, _ in chunks])
-    return X, np.concatenate([labels for _, labels in chunks]), len(chunks)
+    labels = np.concatenate([part for _, part in chunks if part is not None])
+    return X, labels, len(chunks)
 
 
 def refusal(path: Path, target: str | None = "kind") -> str:
@@ -290,7 +292,7 @@ class TestFeaturesAskedFor:
 
 def _peak(path: Path, target: str | None) -> int:
     tracemalloc.start()
-    for _ in iter_chunks(path, target=target, chunksize=200):
+    for _ in open_labelled(path, target=target).chunks(200):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -117,10 +117,10 @@ def agree(
         table = UserTable(path, target, FeatureRequest(ignore=ignore))
     except InputError:
         return
-    slow = outcome(table._slow_chunks(chunksize))
+    slow = outcome(table.slow_chunks(chunksize))
     assert outcome(table.chunks(chunksize)) == slow
     if target is not None:
-        assert complete(table.whole) == complete(table._slow_table)
+        assert complete(table.whole) == complete(table.slow_table)
 
 
 numbers = st.one_of(
@@ -262,8 +262,8 @@ def test_ordinary_tables_are_read_the_fast_way(
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8", newline="")
     table = UserTable(path, "kind", FeatureRequest())
-    expected = whole(table._slow_table)
-    monkeypatch.delattr(UserTable, "_slow_table")
+    expected = whole(table.slow_table)
+    monkeypatch.delattr(UserTable, "slow_table")
     assert whole(table.whole) == expected
 
 
@@ -275,8 +275,8 @@ def test_ordinary_chunks_are_read_the_fast_way(
     path.write_text("\ufeffsize,kind,age\n" + rows.replace("\n", "\r\n"), newline="")
     labelled = UserTable(path, "kind", FeatureRequest())
     ignoring = UserTable(path, None, FeatureRequest(("age", "size"), 2, "kind"))
-    expected = [outcome(table._slow_chunks(2)) for table in (labelled, ignoring)]
-    monkeypatch.delattr(UserTable, "_slow_chunks")
+    expected = [outcome(table.slow_chunks(2)) for table in (labelled, ignoring)]
+    monkeypatch.delattr(UserTable, "slow_chunks")
     found = [outcome(table.chunks(2)) for table in (labelled, ignoring)]
     assert found == expected
     assert [len(chunks) for chunks in found] == [2, 2]

@@ -30,47 +30,33 @@ name             what it reads
 from __future__ import annotations
 
 import importlib
-from typing import NamedTuple
 
 from drmbench.data.readers.common import Reader
 from drmbench.errors import InputError, did_you_mean
 
-__all__ = ["READER_VERSIONS", "get_reader", "reader_names", "reader_version"]
+__all__ = ["get_reader", "reader_names", "reader_version"]
 
-
-class _Registered(NamedTuple):
-    """Where a reader lives, and the version of what it returns."""
-
-    module: str
-    function: str = "read"
-    version: int = 1
-
-
-# Raise a version whenever the reader returns other numbers, labels or row order for
-# the same bytes: parsed copies in the cache are keyed by it.
+# Module, function and version of every reader. Raise the version whenever the reader
+# returns other numbers, labels or row order for the same bytes: parsed copies in the
+# cache are keyed by it.
 _READERS = {
-    "ar": _Registered("images", "read_ar"),
-    "arff": _Registered("declared", "read_arff"),
-    "broad": _Registered("genes", "read_broad"),
-    "compcancer": _Registered("genes", "read_compcancer"),
-    "delimited": _Registered("delimited"),
-    "esl14cancer": _Registered("genes", "read_esl14cancer"),
-    "keel": _Registered("declared", "read_keel"),
-    "khan": _Registered("genes", "read_khan"),
-    "libsvm": _Registered("libsvm"),
-    "mat": _Registered("mat"),
-    "nci60": _Registered("genes", "read_nci60"),
-    "npz": _Registered("npz"),
-    "pgm": _Registered("images", "read_pgm"),
-    "rdata": _Registered("rdata"),
-    "semeion": _Registered("delimited", "read_semeion"),
-    "tic-tac-toe": _Registered("delimited", "read_tic_tac_toe"),
+    "ar": ("images", "read_ar", 1),
+    "arff": ("declared", "read_arff", 1),
+    "broad": ("genes", "read_broad", 1),
+    "compcancer": ("genes", "read_compcancer", 1),
+    "delimited": ("delimited", "read", 1),
+    "esl14cancer": ("genes", "read_esl14cancer", 1),
+    "keel": ("declared", "read_keel", 1),
+    "khan": ("genes", "read_khan", 1),
+    "libsvm": ("libsvm", "read", 1),
+    "mat": ("arrays", "read_mat", 1),
+    "nci60": ("genes", "read_nci60", 1),
+    "npz": ("arrays", "read_npz", 1),
+    "pgm": ("images", "read_pgm", 1),
+    "rdata": ("rdata", "read", 1),
+    "semeion": ("delimited", "read_semeion", 1),
+    "tic-tac-toe": ("delimited", "read_tic_tac_toe", 1),
 }
-
-READER_VERSIONS: dict[str, int] = {
-    name: reader.version for name, reader in _READERS.items()
-}
-"""Version of every reader, by its name."""
 
 
 def reader_names() -> tuple[str, ...]:
@@ -80,11 +66,6 @@ def reader_names() -> tuple[str, ...]:
 
 def get_reader(name: str) -> Reader:
     r"""Return the reader of that name; its module is imported only now.
-
-    Raises
-    ------
-    InputError
-        There is no such reader.
 
     Examples
     --------
@@ -97,24 +78,17 @@ def get_reader(name: str) -> Reader:
     Traceback (most recent call last):
     drmbench.errors.InputError: no reader is named 'kell'. Did you mean 'keel'? ...
     """
-    found = _registered(name)
-    module = importlib.import_module(f"{__name__}.{found.module}")
-    reader: Reader = getattr(module, found.function)
+    module, function, _ = _registered(name)
+    reader: Reader = getattr(importlib.import_module(f"{__name__}.{module}"), function)
     return reader
 
 
 def reader_version(name: str) -> int:
-    """Return the version of a reader's output, part of the key of parsed copies.
-
-    Examples
-    --------
-    >>> reader_version("keel") >= 1
-    True
-    """
-    return _registered(name).version
+    """Return the version of a reader's output, part of the key of parsed copies."""
+    return _registered(name)[2]
 
 
-def _registered(name: str) -> _Registered:
+def _registered(name: str) -> tuple[str, str, int]:
     if name not in _READERS:
         raise InputError(
             f"no reader is named {name!r}.{did_you_mean(name, _READERS)}"

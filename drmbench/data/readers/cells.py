@@ -137,15 +137,10 @@ def without_headers(
         if not numbers:
             raise InputError(f"{file}: no rows below the header")
         kept += numbers
-    return (
-        Rows(
-            rows.names,
-            [rows.cells[row] for row in kept],
-            [rows.parts[row] for row in kept],
-            [rows.lines[row] for row in kept],
-        ),
-        names,
-    )
+    cells = [rows.cells[row] for row in kept]
+    parts = [rows.parts[row] for row in kept]
+    lines = [rows.lines[row] for row in kept]
+    return Rows(rows.names, cells, parts, lines), names
 
 
 Coding = Mapping[str, float]
@@ -156,13 +151,7 @@ MISSING = frozenset({"", "?", "<null>"})
 
 
 def coding_of(categories: Iterable[str]) -> Coding:
-    """Return the codes 0, 1, … of categories, in their order.
-
-    Examples
-    --------
-    >>> coding_of(["low", "high"])
-    {'low': 0.0, 'high': 1.0}
-    """
+    """Return the codes 0, 1, … of categories, in their order."""
     return {category: float(code) for code, category in enumerate(categories)}
 
 
@@ -281,20 +270,8 @@ def tabulate(
 ) -> RawTable:
     """Build a table from rows: numeric and coded feature columns, and the labels.
 
-    Parameters
-    ----------
-    rows : Rows
-        The cells.
-    features : sequence of int
-        Columns that become features, in this order.
-    label : int
-        Column of the class label; its coding, if any, lists the valid classes.
-    codings : sequence of mapping or None
-        For every column, the codes of its categories; None if it is numeric.
-    names : sequence of str or None
-        Name of every column.
-    missing : collection of str
-        Cells that stand for a missing value.
+    `codings` has the codes of every column's categories, None if it is numeric; those
+    of the `label` column, if any, are the valid classes.
     """
     if not features:
         raise InputError(f"{rows.names[0]}: no feature column beside the class label")
@@ -311,9 +288,7 @@ def tabulate(
         labels=labels(rows, label, codings[label], missing),
         parts=np.array(rows.parts, dtype=np.int64),
         feature_names=tuple(names[column] for column in features) if names else None,
-        nominal=tuple(
-            place for place, column in enumerate(features) if codings[column]
-        ),
+        nominal=tuple(place for place, j in enumerate(features) if codings[j]),
     )
 
 

@@ -54,10 +54,7 @@ def decoding(file: str, kind: str) -> Iterator[None]:
 
 
 def array_table(
-    file: str,
-    X: Any,
-    labels: Any,
-    feature_names: tuple[str, ...] | None = None,
+    file: str, X: Any, labels: Any, feature_names: tuple[str, ...] | None = None
 ) -> RawTable:
     """Check arrays read from a file and make them a table of one part."""
     array = np.asarray(X)

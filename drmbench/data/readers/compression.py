@@ -21,10 +21,7 @@ _LITERALS = [bytes([value]) for value in range(256)]
 def unlzw(data: bytes) -> bytes:
     """Return the content of a file of the Unix ``compress`` program (``.Z``).
 
-    Raises
-    ------
-    ValueError
-        The data are not of this format, or damaged.
+    Other or damaged data are a `ValueError`.
 
     Notes
     -----
@@ -89,15 +86,7 @@ _DECOMPRESSORS: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
 
 
 def decompress(blob: Blob) -> bytes:
-    """Return the bytes inside a gzip, bzip2 or ``.Z`` file, or those of a plain one.
-
-    Examples
-    --------
-    >>> decompress(Blob("a.csv.gz", gzip.compress(b"1,2")))
-    b'1,2'
-    >>> decompress(Blob("a.csv", b"1,2"))
-    b'1,2'
-    """
+    """Return the bytes inside a gzip, bzip2 or ``.Z`` file, or those of a plain one."""
     for magic, (kind, undo) in _DECOMPRESSORS.items():
         if blob.data.startswith(magic):
             try:

@@ -64,17 +64,9 @@ class Header:
 def read_arff(blobs: list[Blob], *, target: str | None = None) -> RawTable:
     r"""Read one or several of Weka's ARFF files with the same header.
 
-    Parameters
-    ----------
-    blobs : list of Blob
-        The files.
-    target : str or None
-        Attribute that holds the class; the last one if None.
-
-    Notes
-    -----
-    Missing values (``?``) become NaN; nominal attributes become codes 0, 1, … in
-    declared order. String and date attributes and sparse rows are refused.
+    The class is in the attribute `target`, by default the last one. Missing values
+    (``?``) become NaN; nominal attributes become codes 0, 1, … in declared order.
+    String and date attributes and sparse rows are refused.
 
     Examples
     --------
@@ -192,14 +184,7 @@ def _parse_header(file: str, lines: list[str]) -> tuple[Header, int]:
 
 
 def parse_attribute(declaration: str, where: str) -> Attribute:
-    """Parse what follows ``@attribute``.
-
-    Parameters
-    ----------
-    declaration : str
-        A name, then ``{a, b}`` or a numeric type with an optional range.
-    where : str
-        File and line, for the message.
+    """Parse what follows ``@attribute``: a name, then ``{a, b}`` or a numeric type.
 
     Examples
     --------

@@ -40,20 +40,10 @@ def read(
 ) -> RawTable:
     r"""Read one or several delimited files with the same columns.
 
-    Parameters
-    ----------
-    blobs : list of Blob
-        The files; plain, gzip, bzip2 or ``.Z``.
-    delimiter : str or None
-        What separates cells; None for any white space.
-    header : bool or sequence of bool
-        Whether the first row holds column names; a sequence says it for each file.
-    label : int or str
-        Column of the class label: its number, negative from the right, or its name
-        in the header.
-    codes : mapping of str to float or None
-        If given, all features are nominal and these are their codes; if None, all
-        are numeric.
+    Cells are separated by the `delimiter`, by default by any white space. `header`
+    says, perhaps of each file, whether its first row holds column names. The class is
+    in the column `label`: its number, negative from the right, or its name in the
+    header. With `codes`, all features are nominal; without, all are numeric.
 
     Examples
     --------

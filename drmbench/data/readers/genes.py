@@ -79,8 +79,15 @@ def _read_res(blob: Blob) -> tuple[NDArray[np.float64], tuple[str, ...]]:
             f" the samples"
         )
     n_samples = len(header[2::2])
-    first, declared = _data_start(lines)
     width = 2 + 2 * n_samples
+    first, declared = 1, None
+    while first < min(3, len(lines)):  # sample descriptions, number of genes
+        cells = lines[first].strip().split("\t")
+        if len(cells) == 1 and cells[0].isdecimal():
+            declared = int(cells[0])
+        elif not lines[first].startswith("\t") and cells != [""]:
+            break
+        first += 1
 
     def genes(_: Blob) -> Iterator[tuple[int, list[str]]]:
         for number, line in enumerate(lines[first:], start=first + 1):
@@ -98,19 +105,6 @@ def _read_res(blob: Blob) -> tuple[NDArray[np.float64], tuple[str, ...]]:
         [numbers(rows, 2 + 2 * j, f"sample {j + 1}") for j in range(n_samples)]
     )
     return values, rows.columns[1]
-
-
-def _data_start(lines: list[str]) -> tuple[int, int | None]:
-    """Return the index of the first gene's line and the number of genes, if told."""
-    position, declared = 1, None
-    while position < min(3, len(lines)):
-        cells = lines[position].strip().split("\t")
-        if len(cells) == 1 and cells[0].isdecimal():
-            declared = int(cells[0])
-        elif not lines[position].startswith("\t") and cells != [""]:
-            break
-        position += 1
-    return position, declared
 
 
 def _read_cls(blob: Blob) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
+from drmbench.data.readers.arrays import load_variables, variable
 from drmbench.data.readers.common import Blob, RawTable, array_table, read_each
-from drmbench.data.readers.mat import load_variables, variable
 from drmbench.errors import InputError
 
 _GAP = rb"(?:\s|#[^\n]*\n)+"

@@ -24,12 +24,7 @@ _LINE = re.compile(
 def read(blobs: list[Blob], *, n_features: int | None = None) -> RawTable:
     r"""Read one or several LIBSVM files; plain, gzip, bzip2 or ``.Z``.
 
-    Parameters
-    ----------
-    blobs : list of Blob
-        The files.
-    n_features : int or None
-        Number of features; None for the largest index in any of the files.
+    By default, `n_features` is the largest index in any of the files.
 
     Examples
     --------
@@ -40,14 +35,22 @@ def read(blobs: list[Blob], *, n_features: int | None = None) -> RawTable:
     parsed = [_parse(blob) for blob in blobs]
     largest = max((sparse.shape[1] - 1 for sparse, _ in parsed), default=0)
     width = largest if n_features is None else n_features
-    files = [blob.name for blob in blobs]
-    return stack(
-        files,
-        [
-            array_table(file, _dense(file, sparse, width), labels)
-            for file, (sparse, labels) in zip(files, parsed, strict=True)
-        ],
-    )
+    tables, files = [], [blob.name for blob in blobs]
+    for file, (sparse, labels) in zip(files, parsed, strict=True):
+        n_samples, columns = sparse.shape
+        if columns > width + 1:
+            raise InputError(
+                f"{file}: feature index {columns - 1} in data of {width} features"
+            )
+        if n_samples * width > MAX_DENSE_CELLS:
+            raise InputError(
+                f"{file}: {n_samples} samples × {width} features would need"
+                f" {n_samples * width * 8 / 2**30:.0f} GiB as a dense matrix, more than"
+                f" the {MAX_DENSE_CELLS * 8 / 2**30:.0f} GiB allowed"
+            )
+        sparse.resize(n_samples, width + 1)
+        tables.append(array_table(file, sparse[:, 1:].toarray(), labels))
+    return stack(files, tables)
 
 
 def parse_svmlight(data: bytes) -> tuple[Any, Any]:
@@ -75,19 +78,3 @@ def _parse(blob: Blob) -> tuple[Any, Any]:
     if sparse.nnz and sparse.indices.min() < 1:
         raise InputError(f"{blob.name}: feature index 0 or less; indices start at 1")
     return sparse, labels
-
-
-def _dense(file: str, sparse: Any, width: int) -> Any:
-    n_samples, columns = sparse.shape
-    if columns > width + 1:
-        raise InputError(
-            f"{file}: feature index {columns - 1} in data of {width} features"
-        )
-    if n_samples * width > MAX_DENSE_CELLS:
-        raise InputError(
-            f"{file}: {n_samples} samples × {width} features would need"
-            f" {n_samples * width * 8 / 2**30:.0f} GiB as a dense matrix, more than the"
-            f" {MAX_DENSE_CELLS * 8 / 2**30:.0f} GiB allowed"
-        )
-    sparse.resize(n_samples, width + 1)
-    return sparse[:, 1:].toarray()

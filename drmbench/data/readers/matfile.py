@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _HEADER_BYTES = 128
-_INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
+_MATRIX, _COMPRESSED = 14, 15
 _NUMBER_TYPES = {
     1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8",
     12: "i8", 13: "u8",
@@ -47,12 +47,8 @@ def decode(data: bytes) -> dict[str, Variable]:
     """Return the variables of a MATLAB file by name.
 
     Numbers keep MATLAB's type, logical ones become bool; a character matrix becomes
-    one string a row; a cell array becomes an object array; sparse becomes dense.
-
-    Raises
-    ------
-    ValueError, IndexError, struct.error, zlib.error
-        The file is damaged or not of this format.
+    one string per row; a cell array becomes an object array; sparse becomes dense. A
+    damaged or other file raises ValueError, IndexError, struct.error or zlib.error.
     """
     mark = data[126:_HEADER_BYTES]
     if mark not in (b"IM", b"MI"):
@@ -101,29 +97,20 @@ def _matrix(content: bytes, order: str) -> tuple[str, Variable]:
     if len(shape) < 2 or min(shape) < 0:
         raise ValueError(f"impossible dimensions {shape}")
     name = _next(elements)[1].decode("latin-1")
-    return name, _value(class_number, bits, shape, elements, order)
-
-
-def _value(
-    class_number: int,
-    bits: int,
-    shape: tuple[int, ...],
-    elements: Iterator[tuple[int, bytes]],
-    order: str,
-) -> Variable:
     if bits & _COMPLEX:
-        return Unsupported("complex")
+        return name, Unsupported("complex")
     if class_number == _CELL:
-        return _cells(shape, elements, order)
+        return name, _cells(shape, elements, order)
     if class_number == _CHAR:
-        return _characters(shape, *_next(elements), order)
+        return name, _characters(shape, *_next(elements), order)
     if class_number == _SPARSE:
-        return _sparse(shape, elements, order)
+        return name, _sparse(shape, elements, order)
     if class_number not in _NUMBER_CLASSES:
-        return Unsupported(_OTHER_CLASSES.get(class_number, f"class {class_number}"))
+        kind = _OTHER_CLASSES.get(class_number, f"class {class_number}")
+        return name, Unsupported(kind)
     dtype = "?" if bits & _LOGICAL else _NUMBER_CLASSES[class_number]
     values = _numbers(*_next(elements), order)
-    return values.astype(dtype).reshape(shape, order="F")
+    return name, values.astype(dtype).reshape(shape, order="F")
 
 
 def _numbers(kind: int, content: bytes, order: str) -> NDArray[Any]:

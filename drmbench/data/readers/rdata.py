@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -35,55 +34,37 @@ def read(
 ) -> RawTable:
     """Read one or several R files, one object of each.
 
-    Parameters
-    ----------
-    blobs : list of Blob
-        The files.
-    object_name : str or None
-        Object to take; by default the one named like the file, or the only one.
-    classes : mapping of str to str or None
-        Names to give to the labels found, such as ``{"0": "tumour", "1": "normal"}``.
-
-    Notes
-    -----
     The object is ``list(x = matrix, y = factor)``, one sample per row of x, or a data
-    frame whose last column is the label.
+    frame whose last column is the label; by default it is the one named like the file,
+    or the only one. `classes` are names to give to the labels found, such as
+    ``{"0": "tumour", "1": "normal"}``.
     """
-    return read_each(blobs, lambda blob: _read_one(blob, object_name, classes))
 
+    def read_one(blob: Blob) -> RawTable:
+        with decoding(blob.name, "R data file"), warnings.catch_warnings():
+            # rdata only warns of damage. But a tibble, say, for which it has no
+            # constructor, is also a data frame and is read as such.
+            for damage in ("Unknown file type", "Exception while decoding"):
+                warnings.filterwarnings("error", damage, UserWarning)
+            unknown_class = "Missing constructor for R class"
+            warnings.filterwarnings("ignore", unknown_class, UserWarning)
+            parsed = rdata.parser.parse_data(blob.data)
+            objects = rdata.conversion.convert(
+                parsed, _CONSTRUCTORS, default_encoding="utf-8"
+            )
+            table = _from_object(blob, _choose(blob, objects, object_name))
+        if classes is None:
+            return table
+        unknown = sorted(set(table.labels.tolist()) - set(classes))
+        if unknown:
+            listed = ", ".join(classes)
+            raise InputError(
+                f"{blob.name}: expected labels {listed}, found {unknown[0]!r}"
+            )
+        names = np.array([classes[label] for label in table.labels], dtype=np.str_)
+        return replace(table, labels=names)
 
-def _read_one(
-    blob: Blob, object_name: str | None, classes: Mapping[str, str] | None
-) -> RawTable:
-    with decoding(blob.name, "R data file"), _expected_warnings():
-        parsed = rdata.parser.parse_data(blob.data)
-        objects = rdata.conversion.convert(
-            parsed, _CONSTRUCTORS, default_encoding="utf-8"
-        )
-        content = _choose(blob, objects, object_name)
-        table = _from_object(blob, content)
-    if classes is None:
-        return table
-    unknown = sorted(set(table.labels.tolist()) - set(classes))
-    if unknown:
-        raise InputError(
-            f"{blob.name}: expected labels {', '.join(classes)}, found {unknown[0]!r}"
-        )
-    names = np.array([classes[label] for label in table.labels], dtype=np.str_)
-    return replace(table, labels=names)
-
-
-@contextmanager
-def _expected_warnings() -> Iterator[None]:
-    """Refuse what rdata only warns of, but let classes without a constructor pass."""
-    with warnings.catch_warnings():
-        for damage in ("Unknown file type", "Exception while decoding"):
-            warnings.filterwarnings("error", message=damage, category=UserWarning)
-        # A tibble, say, is also a data frame and is read as such.
-        warnings.filterwarnings(
-            "ignore", message="Missing constructor for R class", category=UserWarning
-        )
-        yield
+    return read_each(blobs, read_one)
 
 
 def _choose(blob: Blob, objects: Any, name: str | None) -> Any:
@@ -107,11 +88,9 @@ def _from_object(blob: Blob, content: Any) -> RawTable:
             )
         *names, label = content
         features = _Frame({name: content[name] for name in names})
+        labels = _plain(content[label])
         return array_table(
-            blob.name,
-            _columns(features),
-            _plain(content[label]),
-            tuple(map(str, names)),
+            blob.name, _columns(features), labels, tuple(map(str, names))
         )
     if not isinstance(content, dict) or not {"x", "y"} <= set(content):
         raise InputError(
