@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from drmbench.errors import DrmbenchError
-from drmbench.metrics import get_metric
 from drmbench.paper import published_table
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.protocol_words import split_words, times
-from drmbench.report.scores import Scores, scores_of, table_sources
+from drmbench.report.scores import Scores, plain_first, scores_of, table_sources
 from drmbench.report.statistics import CompletePart
 from drmbench.run.results import Results
-from drmbench.words import MODES
+from drmbench.words import MODES, metric_words
 
 #: More names than these are counted, not listed.
 _LISTED = 6
 #: Marks a data set for which a relative stands in.
 STAND_IN = "†"
+_PAPER_FIGURES = {f"figure{number}" for number in range(1, 6)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,20 +44,20 @@ def fair_mode(results: Results) -> ScalingMode:
 
 
 def metric_label(metric: str) -> str:
-    """Return what an axis calls a metric, without its footnote.
+    """Return what an axis calls a metric.
 
     Examples
     --------
     >>> metric_label("accuracy"), metric_label("gmean")
     ('Accuracy', 'G-mean')
     """
-    return get_metric(metric).label.partition(" (")[0]
+    words = metric_words(metric)
+    return words[0].upper() + words[1:]
 
 
 def dataset_name(results: Results, dataset: str) -> str:
     """Return a data set's name, marked if a relative stands in for it."""
-    marked = results.datasets[dataset].get("substitute")
-    return f"{dataset}{STAND_IN if marked else ''}"
+    return dataset + (STAND_IN if results.datasets[dataset].get("substitute") else "")
 
 
 def method_names(results: Results) -> dict[str, str]:
@@ -71,7 +71,7 @@ def method_names(results: Results) -> dict[str, str]:
     if published_table(results.experiment.reproduces) is None:
         return names
     taken: set[str] = set()
-    for label in sorted(names, key=lambda x: results.methods[x]["name"] != x):
+    for label in plain_first(results.methods):
         column = results.methods[label].get("column")
         if column and column not in taken:
             names[label] = column
@@ -80,23 +80,14 @@ def method_names(results: Results) -> dict[str, str]:
 
 
 def beta_sweeps(results: Results) -> dict[str, dict[float, str]]:
-    """Return the methods that were run at several fixed values of β.
-
-    Returns
-    -------
-    dict
-        By the method's name: labels by β, in the order of β.
-    """
+    """Return labels by β, in its order, of each method run at several fixed values."""
     found: dict[str, dict[float, str]] = {}
     for label, entry in results.methods.items():
         beta = entry["params"].get("beta")
         if isinstance(beta, int | float):
             found.setdefault(entry["name"], {})[float(beta)] = label
-    return {
-        name: dict(sorted(labels.items()))
-        for name, labels in found.items()
-        if len(labels) > 1
-    }
+    several = {name: labels for name, labels in found.items() if len(labels) > 1}
+    return {name: dict(sorted(labels.items())) for name, labels in several.items()}
 
 
 def competing_methods(results: Results) -> list[str]:
@@ -110,22 +101,12 @@ def experiment_scores(
 ) -> Scores:
     """Return one experiment's scores as its tables show them.
 
-    Parameters
-    ----------
-    results : Results
-        The experiment.
-    mode : {"honest", "paper", "none", "maxabs"}
-        The scaling mode.
-    others : iterable of Results
-        Experiments from which a table of the paper may borrow columns.
+    `others` are experiments from which a table of the paper may borrow columns.
     """
     published = published_table(results.experiment.reproduces)
     lent_by = published.borrows_from if published else ""
-    together = {results.name: results} | {
-        other.name: other
-        for other in others
-        if lent_by and other.experiment.reproduces == lent_by
-    }
+    lenders = [r for r in others if lent_by and r.experiment.reproduces == lent_by]
+    together = {found.name: found for found in (results, *lenders)}
     (source,) = (s for s in table_sources(together) if results in s.results)
     return scores_of(source, mode, source.metric)
 
@@ -151,20 +132,8 @@ def experiment_caption(
 ) -> str:
     """Return the caption of a figure of classification.
 
-    Parameters
-    ----------
-    results : Results
-        The experiment.
-    shown : str
-        What the figure shows.
-    *more : str
-        Sentences after those on sizes and protocol.
-    datasets : sequence of str
-        The data sets that are shown.
-    modes : sequence of {"honest", "paper", "none", "maxabs"}
-        The scaling modes that are.
-    missing : sequence of str
-        What is not shown, with the reasons.
+    It says what is `shown`, of which data sets, in which modes, then `more`, and what
+    is missing, with the reasons.
     """
     entries = [results.datasets[name] for name in datasets]
     splits = [int(entry["splits"]) for entry in entries]
@@ -188,7 +157,7 @@ def experiment_caption(
 
 def paper_figure(results: Results, number: int) -> str:
     """Return which figure of the paper a title belongs to, if it belongs to one."""
-    of_paper = str(results.experiment.reproduces).startswith("figure")
+    of_paper = results.experiment.reproduces in _PAPER_FIGURES
     return f" (Figure {number} of the paper)" if of_paper else ""
 
 

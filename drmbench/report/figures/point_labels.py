@@ -34,18 +34,9 @@ Array = NDArray[np.float64]
 def label_points(
     figure: Figure, panel: Axes, points: Sequence[tuple[float, float]], names: list[str]
 ) -> None:
-    """Write each name beside its point, where there is room.
+    """Write each name beside its point, given in the panel's coordinates.
 
     Call it last: it needs the final limits of the panel.
-
-    Parameters
-    ----------
-    figure, panel : Figure, Axes
-        Where the points are drawn.
-    points : sequence of (float, float)
-        In the panel's coordinates.
-    names : list of str
-        One per point.
     """
     figure.draw_without_rendering()  # the layout decides where the panel is
     scale = figure.dpi / 72
@@ -67,7 +58,18 @@ def label_points(
         far = _DISTANCES[best // len(_ANGLES)] >= _LEADER_FROM
         line = at[number] + _way(centres[best]) if far else np.empty((0, 2))
         taken = np.vstack([taken, boxes[best], _boxes(line, _LINE)])
-        _write(panel, names[number], points[number], centres[best], far)
+        note = panel.annotate(
+            names[number],
+            points[number],
+            xytext=(float(centres[best, 0]), float(centres[best, 1])),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=_SIZE,
+            bbox={"pad": 0.5, "fc": "none", "ec": "none"},
+            arrowprops=_LEADER if far else None,
+        )
+        note.set_in_layout(False)
 
 
 def _text_size(figure: Figure, panel: Axes, name: str) -> Array:
@@ -102,20 +104,3 @@ def _way_cost(at: Array, centres: Array, taken: Array) -> Array:
     inside = (steps > taken[:, :2]).all(axis=3) & (steps < taken[:, 2:]).all(axis=3)
     crossed = np.linalg.norm(centres, axis=1) / _STEPS * inside.sum(axis=(1, 2))
     return np.asarray(_FAR * np.repeat(_DISTANCES, len(_ANGLES)) + _CROSSING * crossed)
-
-
-def _write(
-    panel: Axes, name: str, point: tuple[float, float], offset: Array, far: bool
-) -> None:
-    note = panel.annotate(
-        name,
-        point,
-        xytext=(float(offset[0]), float(offset[1])),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=_SIZE,
-        bbox={"pad": 0.5, "fc": "none", "ec": "none"},
-        arrowprops=_LEADER if far else None,
-    )
-    note.set_in_layout(False)

@@ -91,19 +91,8 @@ class Standing:
 def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     """Draw the mean ranks, one panel per mode; bars join what cannot be told apart.
 
-    The methods that compete are those that the tables rank.
-
-    Parameters
-    ----------
-    results : Results
-        The experiment.
-    others : mapping of str to Results
-        Experiments from which its table of the paper may borrow columns.
-
-    Raises
-    ------
-    NothingToDrawError
-        If fewer than three data sets, or two methods, have complete results.
+    The methods that compete are those that the tables rank; the experiment's table of
+    the paper may borrow columns from `others`.
     """
     fair = fair_mode(results)
     modes = (fair, *(mode for mode in results.modes if mode != fair))
@@ -134,11 +123,10 @@ def _standing(scores: Scores) -> Standing | None:
     swept = {x for r in parts for s in beta_sweeps(r).values() for x in s.values()}
     methods = {label: entry for r in parts for label, entry in r.methods.items()}
     families = {
-        column.heading: base_family(methods[column.labels[0]]["family"])
+        column.heading: base_family(methods[label]["family"])
         for column in scores.ranked
-        if column.labels
-        and column.labels[0] in methods
-        and column.labels[0] not in swept
+        for label in column.labels[:1]
+        if label in methods and label not in swept
     }
     part = complete_part(scores.ranked_scores()[list(families)])
     n, k = part.means.shape

@@ -31,13 +31,12 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY, LIGHT, PALE = "#666666", "#BBBBBB", "#E6E6E6"
 
-LABEL_SIZE = 8
-
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 8,
     "axes.titlesize": 8,
-    "axes.labelsize": LABEL_SIZE,
+    "axes.labelsize": 8,
+    "figure.labelsize": 8,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "legend.fontsize": 7.5,
@@ -94,19 +93,20 @@ _FAMILIES: Mapping[str, Look] = {
     "nb": Look(SKY, "P", name="naive Bayes"),
     "slda": Look(BLACK, "X", name="SLDA"),
 }
-_SAME_FAMILY = {"drm-large": "drm", "linear-svm": "svm"}
+#: Families that are drawn like another, also on data that was over-sampled before.
+_LIKE = {"drm-large": "drm", "linear-svm": "svm"}
+_LIKE |= {f"oversampled-{name}": _LIKE.get(name, name) for name in (*_FAMILIES, *_LIKE)}
 
 
 def base_family(family: str) -> str:
-    """Return the family without what was done to the data before.
+    """Return the family whose look a family of the manifest shares, or itself.
 
     Examples
     --------
     >>> base_family("oversampled-svm"), base_family("drm-large"), base_family("nb")
     ('svm', 'drm', 'nb')
     """
-    plain = family.removeprefix("oversampled-")
-    return _SAME_FAMILY.get(plain, plain)
+    return _LIKE.get(family, family)
 
 
 def family_look(family: str) -> Look:
@@ -140,21 +140,12 @@ def grid_of_panels(
     margin: float = 0.55,
     **shared: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels of a height, row by row, and the panels.
+    """Return a figure with so many panels, row by row, and the panels.
 
     A place that is left over in the last row stays empty, and the panel above it
-    gets the tick labels that would have been there.
-
-    Parameters
-    ----------
-    number, columns : int
-        Panels, and panels in a row.
-    height, width : float
-        Of a panel and of the figure, in inches; one panel needs one column.
-    margin : float
-        Height for what all panels share, in inches: a legend, a label.
-    **shared
-        ``sharex`` and ``sharey``, as ``Figure.subplots`` takes them.
+    gets the tick labels that would have been there. `height` is that of a panel,
+    `width` that of the figure, `margin` the height of what all panels share: a legend,
+    a label; all in inches. `shared` goes to ``Figure.subplots``.
     """
     columns = min(columns, number)
     rows = -(-number // columns)
@@ -185,7 +176,6 @@ def log_ticks(axis: Axis) -> None:
     Matplotlib's own leave a short axis without a number, or fill it with many.
     """
     low, high = axis.get_view_interval()
-    plain = low >= 1e-3 and high < 1e5
     axis.set_minor_formatter(NullFormatter())
     if high < 10 * low:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
@@ -194,7 +184,7 @@ def log_ticks(axis: Axis) -> None:
         # In thousands 1, 2, 5 would run into each other on a narrow panel.
         subs = (1.0, 3.0) if high >= 1e4 else (1.0, 2.0, 5.0)
         axis.set_major_locator(LogLocator(subs=subs))
-    if plain or high < 100 * low:
+    if high < 100 * low or (low >= 1e-3 and high < 1e5):
         axis.set_major_formatter(plain_numbers())
 
 

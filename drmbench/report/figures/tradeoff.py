@@ -38,13 +38,7 @@ _NARROW = 10
 
 
 def draw_tradeoff(results: Results) -> Drawing:
-    """Draw the mean metric against the mean total time of a split.
-
-    Raises
-    ------
-    NothingToDrawError
-        If fewer than two methods have results and times on the same data sets.
-    """
+    """Draw the mean metric against the mean total time of a split."""
     mode = fair_mode(results)
     part = complete_part(results.means(mode=mode)[competing_methods(results)])
     points = _points(results, part.means, mode)
