@@ -27,7 +27,6 @@ from drmbench.report.figures.style import (
     legend_above,
     new_figure,
     plain_numbers,
-    unique_handles,
 )
 from drmbench.run.results import Results, Summary
 
@@ -71,7 +70,7 @@ def draw_selected(results: Results) -> Drawing:
         panel.set_ylim(len(datasets) - 0.4, -0.6)
         panel.set_xlabel(metric_label(results.metric))
         panel.set_title(KERNELS[kernel])
-    legend_above(figure, unique_handles(panels))
+    legend_above(figure, panels)
     shown = "all parameters selected: mean and ± 1 standard deviation over splits."
     return Drawing(
         f"{results.name}_selected",
@@ -132,9 +131,7 @@ def draw_fixed(results: Results, kernel: str) -> Drawing:
     curves = {model: sweeps[f"{model}-{kernel}"] for model in MODELS}
     labels = [label for curve in curves.values() for label in curve.values()]
     datasets = _datasets_with(results, labels)
-    figure, panels = grid_of_panels(
-        len(datasets), columns=5, height=1.25, sharex=True, sharey=True
-    )
+    figure, panels = grid_of_panels(len(datasets), columns=5, height=1.25)
     for panel, dataset in zip(panels, datasets, strict=True):
         for model, curve in curves.items():
             cells = [_cell(results, dataset, label) for label in curve.values()]
@@ -149,7 +146,7 @@ def draw_fixed(results: Results, kernel: str) -> Drawing:
         panel.xaxis.set_major_formatter(plain_numbers())
     figure.supxlabel("β, fixed")
     figure.supylabel(metric_label(results.metric))
-    legend_above(figure, unique_handles(panels))
+    legend_above(figure, panels)
     shown = (
         " against β, which is fixed; all other parameters selected;"
         f" {KERNELS[kernel]}, mean over the splits."

@@ -34,7 +34,6 @@ from drmbench.report.figures.style import (
     legend_above,
     log_ticks,
     new_figure,
-    unique_handles,
 )
 from drmbench.report.protocol_words import times
 from drmbench.run.results import Results
@@ -59,9 +58,7 @@ def draw_time(results: Results) -> Drawing:
     """Draw the time of one test example against the training size, log-log."""
     rows = _measured_rows(results, ["n_train", "seconds_example"])
     datasets = _shown_datasets(results, rows)
-    figure, panels = grid_of_panels(
-        len(datasets), columns=3, height=1.75, sharex=True, sharey=True
-    )
+    figure, panels = grid_of_panels(len(datasets), columns=3, height=1.75)
     guides = []
     for panel, dataset in zip(panels, datasets, strict=True):
         panel.set(xscale="log", yscale="log", title=dataset_name(results, dataset))
@@ -78,7 +75,7 @@ def draw_time(results: Results) -> Drawing:
     log_ticks(panels[0].yaxis)
     figure.supxlabel("training samples n")
     figure.supylabel("time of one test example (s)")
-    legend_above(figure, unique_handles(panels))
+    legend_above(figure, panels)
     return Drawing(
         f"{results.name}_time",
         "Time of one test example against the number of training samples"
@@ -107,16 +104,14 @@ def draw_objective(results: Results) -> Drawing:
             f"{results.name}: no finished row has a trace at β = {TRACE_BETA:g}"
         )
     datasets = _shown_datasets(results, rows)
-    figure, panels = grid_of_panels(
-        len(datasets), columns=3, height=1.75, sharex=True, sharey=True
-    )
+    figure, panels = grid_of_panels(len(datasets), columns=3, height=1.75)
     for panel, dataset in zip(panels, datasets, strict=True):
         _draw_gaps(panel, results, rows, dataset)
         panel.set_title(dataset_name(results, dataset))
     panels[0].xaxis.set_major_locator(MaxNLocator(5, integer=True))
     figure.supxlabel("iteration")
     figure.supylabel("relative gap of the objective")
-    legend_above(figure, unique_handles(panels))
+    legend_above(figure, panels)
     return Drawing(
         f"{results.name}_objective",
         f"Objective against iteration{paper_figure(results, 2)}",
@@ -171,12 +166,10 @@ def draw_beta(results: Results) -> Drawing:
         for pair in panels:
             pair[number].set_ylim(*limits)
             log_ticks(pair[number].yaxis)
-    handles = unique_handles(pair[0] for pair in panels)
-    if (rows["converged"] < 1).any():
-        words = "hollow: not all converged"
-        hollow = Line2D([], [], ls="", marker="o", mec=GREY, mfc="white", label=words)
-        handles.append(hollow)
-    legend_above(figure, handles)
+    words = "hollow: not all converged"
+    hollow = Line2D([], [], ls="", marker="o", mec=GREY, mfc="white", label=words)
+    some = (rows["converged"] < 1).any()
+    legend_above(figure, (pair[0] for pair in panels), *([hollow] if some else []))
     measure = results.experiment.measure
     return Drawing(
         f"{results.name}_beta",

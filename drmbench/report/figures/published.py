@@ -111,8 +111,6 @@ def _square_panels(families: Mapping[str, Columns]) -> tuple[Figure, list[Axes]]
         height=(width - 0.4) / columns + legend + 0.13,
         width=width,
         margin=0.25,
-        sharex=True,
-        sharey=True,
     )
 
 

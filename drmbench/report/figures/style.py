@@ -6,12 +6,13 @@ apart; every series also has a marker or a line of its own, for print without co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -138,20 +139,20 @@ def grid_of_panels(
     height: float,
     width: float | None = None,
     margin: float = 0.55,
-    **shared: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels, row by row, and the panels.
+    """Return a figure with so many panels of the same axes, row by row, and the panels.
 
     A place that is left over in the last row stays empty, and the panel above it
     gets the tick labels that would have been there. `height` is that of a panel,
-    `width` that of the figure, `margin` the height of what all panels share: a legend,
-    a label; all in inches. `shared` goes to ``Figure.subplots``.
+    `width` that of the figure, `margin` the height of what all panels have in common:
+    a legend, a label; all in inches.
     """
     columns = min(columns, number)
     rows = -(-number // columns)
     width = width or (SINGLE if number == 1 else DOUBLE)
     figure = new_figure(width, height * rows + margin)
-    panels = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    panels = list(grid.flat)
     for spare in panels[number:]:
         spare.remove()
     for panel in panels[max(0, number - columns) : number]:
@@ -188,16 +189,12 @@ def log_ticks(axis: Axis) -> None:
         axis.set_major_formatter(plain_numbers())
 
 
-def legend_above(figure: Figure, handles: Sequence[Any]) -> None:
-    """Put one legend for all panels above them."""
-    columns = min(len(handles), 6 if figure.get_figwidth() > SINGLE else 2)
-    figure.legend(handles=list(handles), loc="outside upper center", ncols=columns)
-
-
-def unique_handles(panels: Iterable[Axes]) -> list[Any]:
-    """Return one legend handle for each label in some panels, first come first."""
-    found: dict[str, Any] = {}
+def legend_above(figure: Figure, panels: Iterable[Axes], *more: Artist) -> None:
+    """Put one legend above all panels: each of their labels once, then `more`."""
+    found: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    return list(found.values())
+    handles = [*found.values(), *more]
+    columns = min(len(handles), 6 if figure.get_figwidth() > SINGLE else 2)
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns)
