@@ -38,6 +38,19 @@ class Finding:
     explanation: str = ""  #: What it was tested on, and what it was not
 
 
+def and_not(
+    text: str, exceptions: Sequence[str], lead: str = "not ", between: str = ", "
+) -> str:
+    """Add to a sentence of what it does not hold, if anything.
+
+    Examples
+    --------
+    >>> and_not("2 of 3 agree", ["iris 4"]), and_not("3 of 3 agree", [])
+    ('2 of 3 agree; not iris 4', '3 of 3 agree')
+    """
+    return f"{text}; {lead}{between.join(exceptions)}" if exceptions else text
+
+
 @dataclass(frozen=True)
 class Rules:
     """How counts become a status; the numbers are in ``paper/claims.yaml``."""

@@ -20,6 +20,7 @@ from drmbench.report.claim_evidence import (
     Finding,
     Names,
     NotTestableError,
+    and_not,
     printed_scores,
 )
 
@@ -155,14 +156,11 @@ def falls_with_beta(evidence: Evidence, *, methods: Names, slack: float) -> Find
     }
     if not rises:
         raise NotTestableError(f"{', '.join(methods)} have fewer than two values of β")
-    up = {name: rise for name, rise in rises.items() if rise > slack}
-    listed = ", ".join(f"{name} by {rise:.1f}" for name, rise in up.items())
-    return evidence.finding(
-        len(rises) - len(up),
-        len(rises),
-        f"{len(rises) - len(up)} of {len(rises)} curves never rise by more than"
-        f" {slack:g} iterations{f'; rising: {listed}' if up else ''}",
-    )
+    up = [f"{name} by {rise:.1f}" for name, rise in rises.items() if rise > slack]
+    met = len(rises) - len(up)
+    numbers = f"{met} of {len(rises)} curves never rise by more than {slack:g}"
+    numbers = and_not(f"{numbers} iterations", up, "rising: ")
+    return evidence.finding(met, len(rises), numbers)
 
 
 def iterations_within(
@@ -225,11 +223,8 @@ def bold_marks(evidence: Evidence) -> Finding:
                 f"{name}: bold is {bold}; highest {', '.join(highest)} {best:.4f}"
             )
     right = len(rows) - len(wrong)
-    return evidence.finding(
-        right,
-        len(rows),
-        "; ".join([f"bold is the highest in {right} of {len(rows)} rows", *wrong]),
-    )
+    numbers = "; ".join([f"bold is the highest in {right} of {len(rows)} rows", *wrong])
+    return evidence.finding(right, len(rows), numbers)
 
 
 def same_column(evidence: Evidence, *, family: Names, column: str) -> Finding:
@@ -238,15 +233,11 @@ def same_column(evidence: Evidence, *, family: Names, column: str) -> Finding:
     ours = first.values[list(family)].max(axis=1)
     theirs = second.values[column].reindex(ours.index)
     same = (ours - theirs).abs() <= ROUNDING
-    wrong = ", ".join(
+    wrong = [
         f"{name} {ours[name]:.4f} and {theirs[name]:.4f}" for name in ours.index[~same]
-    )
-    return evidence.finding(
-        int(same.sum()),
-        len(same),
-        f"the same in {same.sum()} of {len(same)} rows"
-        f"{f'; not {wrong}' if wrong else ''}",
-    )
+    ]
+    numbers = and_not(f"the same in {same.sum()} of {len(same)} rows", wrong)
+    return evidence.finding(int(same.sum()), len(same), numbers)
 
 
 def row_count(evidence: Evidence, *, claimed: int) -> Finding:
@@ -275,16 +266,8 @@ def catalogue_facts(
 ) -> Finding:
     """Check a column of a table of data sets against the public data.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Its tables are read.
-    column : {"size", "dim", "ir"}
-        Column of the table.
-    tolerance : float
-        For rounding.
-    datasets : sequence of str
-        Rows to look at; none means all.
+    `column` is ``size``, ``dim`` or ``ir``; `datasets` are the rows to look at, none
+    meaning all.
     """
     entries = _entries()
     printed = {
@@ -300,11 +283,8 @@ def catalogue_facts(
         if real is None or abs(figure - real) > tolerance:
             wrong.append(f"{name} {figure:g}, the public set {real:.5g}")
     right = len(printed) - len(wrong)
-    return evidence.finding(
-        right,
-        len(printed),
-        f"{right} of {len(printed)} agree{'; not ' if wrong else ''}{', '.join(wrong)}",
-    )
+    numbers = and_not(f"{right} of {len(printed)} agree", wrong)
+    return evidence.finding(right, len(printed), numbers)
 
 
 def granularity(
@@ -312,16 +292,8 @@ def granularity(
 ) -> Finding:
     """Check that accuracies are multiples of one over trials times test samples.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Its tables are read.
-    sizes : str
-        Table with the column ``test``.
-    trials : int
-        Trials that the figures are means of.
-    rounding : float
-        Largest error of a printed figure.
+    `sizes` is the table that says how many test samples there are; `rounding` is the
+    largest error of a printed figure.
     """
     entries = _entries()
     tests = {
@@ -340,9 +312,5 @@ def granularity(
             wrong.setdefault(place, []).append(f"{row['method']} {row['mean']}")
     right = total - sum(map(len, wrong.values()))
     texts = [f"{name}: {', '.join(cells)}" for name, cells in wrong.items()]
-    return evidence.finding(
-        right,
-        total,
-        f"{right} of {total} figures can be such multiples"
-        f"{'; not ' if texts else ''}{'; '.join(texts)}",
-    )
+    numbers = f"{right} of {total} figures can be such multiples"
+    return evidence.finding(right, total, and_not(numbers, texts, between="; "))
