@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
 from typing import Literal
 
 import numpy as np
@@ -133,9 +133,8 @@ def stored_scores(
 ) -> ScoreTable:
     """Return the means of stored results, by label and by the paper's column."""
     labels = TableSource(results.name, "", (results,))
-    paper = TableSource(
-        results.name, "", (results,), published_table(results.experiment.reproduces)
-    )
+    published = published_table(results.experiment.reproduces)
+    paper = replace(labels, published=published)
     found = {
         (row.dataset, column.heading): scores.entries[row.heading, column.heading].ours
         for source in (paper, labels)
@@ -233,16 +232,11 @@ class Evidence:
 
     def scores(self, metric: str | None = None) -> ScoreTable:
         """Return the figures of all results and tables, joined."""
-        first, *others = (
-            *map(printed_scores, self.tables),
-            *(
-                self.read(results, self.mode or results.modes[0], metric)
-                for results in self.results.values()
-            ),
+        stored = (
+            self.read(results, self.mode or results.modes[0], metric)
+            for results in self.results.values()
         )
-        for other in others:
-            first = first.joined(other)
-        return first
+        return reduce(ScoreTable.joined, [*map(printed_scores, self.tables), *stored])
 
     def pick(
         self,
@@ -254,10 +248,8 @@ class Evidence:
     ) -> Picked:
         """Return the rows of data sets that are evidence on some columns.
 
-        Raises
-        ------
-        NotTestableError
-            If a column of the family was not run, or too few data sets are left.
+        A claim is not testable if a column of the family was not run, or too few data
+        sets are left.
         """
         table = self.scores(metric)
         lacking = [column for column in family if column not in table.values]
@@ -277,16 +269,10 @@ class Evidence:
         return Picked(self.rules, table.rows(kept, columns), excluded, absent)
 
     def measured(self) -> pd.DataFrame:
-        """Return the rows of a timing or convergence experiment that went well.
-
-        Raises
-        ------
-        NotTestableError
-            If there is none.
-        """
+        """Return the rows of a timing or convergence experiment that went well."""
         (results,) = self.results.values()
-        rows = results.rows[results.rows["status"] == "ok"]
-        rows = rows[rows["substitute"] == ""]
+        rows = results.rows
+        rows = rows[(rows["status"] == "ok") & (rows["substitute"] == "")]
         if rows.empty:
             raise NotTestableError("no row of the results went well")
         return rows

@@ -20,6 +20,7 @@ from drmbench.report.claim_evidence import (
     Finding,
     Names,
     NotTestableError,
+    Status,
     and_not,
     printed_scores,
 )
@@ -107,15 +108,11 @@ def dearer_iteration(evidence: Evidence, *, dearer: str, cheaper: str) -> Findin
     rows = _largest(evidence.measured(), "n_train")
     rows = rows.assign(each=1e6 * rows["seconds_example"] / rows["iterations"])
     table = _by_dataset(rows, "each", [dearer, cheaper])
-    texts = [
-        f"{name} {row[dearer]:.4g} to {row[cheaper]:.4g}"
-        for name, row in table.iterrows()
-    ]
-    return evidence.finding(
-        int((table[dearer] > table[cheaper]).sum()),
-        len(table),
-        f"µs an iteration, {dearer} to {cheaper}: {', '.join(texts)}",
-    )
+    pairs = zip(table.index, table[dearer], table[cheaper], strict=True)
+    texts = [f"{name} {more:.4g} to {less:.4g}" for name, more, less in pairs]
+    met = int((table[dearer] > table[cheaper]).sum())
+    numbers = f"µs an iteration, {dearer} to {cheaper}: {', '.join(texts)}"
+    return evidence.finding(met, len(table), numbers)
 
 
 def linear_time(evidence: Evidence, *, points: int, least_r2: float) -> Finding:
@@ -242,13 +239,9 @@ def same_column(evidence: Evidence, *, family: Names, column: str) -> Finding:
 
 def row_count(evidence: Evidence, *, claimed: int) -> Finding:
     """Check how many data sets the tables list."""
-    listed = sum(
-        len({row["dataset"] for row in table_rows(table)}) for table in evidence.tables
-    )
-    return Finding(
-        "reproduced" if listed == claimed else "not reproduced",
-        f"{listed} data sets listed, {claimed} claimed",
-    )
+    rows = {(t, row["dataset"]) for t in evidence.tables for row in table_rows(t)}
+    status: Status = "reproduced" if len(rows) == claimed else "not reproduced"
+    return Finding(status, f"{len(rows)} data sets listed, {claimed} claimed")
 
 
 def _entries() -> dict[str, DatasetEntry]:

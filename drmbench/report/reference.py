@@ -66,19 +66,10 @@ class Soundness:
 
 
 def check_folder(folder: Path, names: Sequence[str] = ()) -> list[Soundness]:
-    """Check the rows of all experiments of a folder, or of some.
+    """Check the rows of all experiments of a folder, or of those named.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder with one folder per experiment, such as ``results/reference``.
-    names : sequence of str
-        Experiments; none means all.
-
-    Raises
-    ------
-    InputError
-        If there is no such experiment, or its files cannot be read as results.
+    Raises InputError if there is no such experiment, or its files cannot be read as
+    results.
     """
     return [
         check_rows(results, folder / name)
@@ -87,20 +78,7 @@ def check_folder(folder: Path, names: Sequence[str] = ()) -> list[Soundness]:
 
 
 def check_rows(results: Results, folder: Path) -> Soundness:
-    """Check the rows of one experiment against its manifest.
-
-    Parameters
-    ----------
-    results : Results
-        What was read.
-    folder : Path
-        Where from, for messages.
-
-    Raises
-    ------
-    InputError
-        If columns or entries are missing that identify rows.
-    """
+    """Check the rows of one experiment, read from `folder`, against its manifest."""
     try:
         datasets, methods = results.datasets, results.methods
         classified = results.experiment.kind == "classification"
@@ -188,28 +166,12 @@ def _figure_faults(
 def update_reference(
     reference: Path, fresh: Path, names: Sequence[str] = ()
 ) -> list[str]:
-    """Write fresh results of experiments over the reference.
+    """Write fresh results of experiments over the reference, and say what was written.
 
-    Rows that were not run again stay. Their manifest stays too, with what the fresh run
-    adds to it, and lists the run under ``updates``.
-
-    Parameters
-    ----------
-    reference, fresh : Path
-        Folders with one folder per experiment.
-    names : sequence of str
-        Experiments; none means all fresh ones.
-
-    Returns
-    -------
-    list of str
-        What was written, one line per experiment.
-
-    Raises
-    ------
-    InputError
-        If only a part was run and it is not the same experiment; nothing is written
-        for any experiment then.
+    Both folders have one folder per experiment; no `names` means all fresh ones. Rows
+    that were not run again stay. Their manifest stays too, with what the fresh run adds
+    to it, and lists the run under ``updates``. Raises InputError if only a part was run
+    and it is not the same experiment; nothing is written for any experiment then.
     """
     wanted = list(names) or experiments_in(fresh)
     known = set(experiments_in(reference))
@@ -264,12 +226,11 @@ def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -
     columns = list(dict.fromkeys([*old.columns, *new.columns]))
     order = [*old.index, *new.index.difference(old.index, sort=False)]
     rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
+    rows = rows.loc[order, columns].fillna("")
     was, now = (read_manifest(folder / MANIFEST_FILE) for folder in (reference, fresh))
     merged = _merged_manifest(was, now, new)
     with replacing(reference / ROWS_FILE) as temporary:
-        rows.loc[order, columns].fillna("").to_csv(
-            temporary, index=False, lineterminator="\n"
-        )
+        rows.to_csv(temporary, index=False, lineterminator="\n")
     write_manifest(reference / MANIFEST_FILE, merged)
 
 
