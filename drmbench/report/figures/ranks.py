@@ -57,6 +57,25 @@ class Standing:
     cd: float  #: Nemenyi's critical difference
     families: dict[str, str]  #: The family of each method, by its name in the tables
 
+    @classmethod
+    def of(cls, scores: Scores) -> Standing | None:
+        """Rank the methods that compete, or return None if too few are complete."""
+        parts = (*scores.source.lenders, *scores.source.results)
+        swept = {x for r in parts for s in beta_sweeps(r).values() for x in s.values()}
+        methods = {label: entry for r in parts for label, entry in r.methods.items()}
+        families = {
+            column.heading: base_family(methods[label]["family"])
+            for column in scores.ranked
+            for label in column.labels[:1]
+            if label in methods and label not in swept
+        }
+        part = complete_part(scores.ranked_scores()[list(families)])
+        n, k = part.means.shape
+        if n < _FEWEST or k < 2:
+            return None
+        ranks = mean_ranks(part.means).sort_values(kind="stable")
+        return cls(scores.mode, part, ranks, critical_difference(k, n), families)
+
     @cached_property
     def bars(self) -> list[tuple[float, float, int]]:
         """The ends of each clique's bar, and its level: bars may not touch."""
@@ -97,7 +116,7 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     fair = fair_mode(results)
     modes = (fair, *(mode for mode in results.modes if mode != fair))
     compared = [experiment_scores(results, mode, others.values()) for mode in modes]
-    standings = [s for scores in compared if (s := _standing(scores))]
+    standings = [s for scores in compared if (s := Standing.of(scores))]
     if not standings:
         raise NothingToDrawError(
             f"{results.name}: mean ranks need two methods with complete results on"
@@ -116,24 +135,6 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
         _caption(results, compared[0], standings),
         figure,
     )
-
-
-def _standing(scores: Scores) -> Standing | None:
-    parts = (*scores.source.lenders, *scores.source.results)
-    swept = {x for r in parts for s in beta_sweeps(r).values() for x in s.values()}
-    methods = {label: entry for r in parts for label, entry in r.methods.items()}
-    families = {
-        column.heading: base_family(methods[label]["family"])
-        for column in scores.ranked
-        for label in column.labels[:1]
-        if label in methods and label not in swept
-    }
-    part = complete_part(scores.ranked_scores()[list(families)])
-    n, k = part.means.shape
-    if n < _FEWEST or k < 2:
-        return None
-    ranks = mean_ranks(part.means).sort_values(kind="stable")
-    return Standing(scores.mode, part, ranks, critical_difference(k, n), families)
 
 
 def _draw_panel(panel: Axes, standing: Standing) -> None:
