@@ -68,8 +68,10 @@ class PublishedCell:
         Some published cells are exactly our unscaled figure although our scaled one is
         better, and the paper says that the better is reported.
         """
-        exact = (s for s, f in figures.items() if self.agreement(*f) is Agreement.EXACT)
-        return next(exact, None)
+        for scaling, (mean, spread) in figures.items():
+            if self.agreement(mean, spread) is Agreement.EXACT:
+                return scaling
+        return None
 
 
 def _units(value: float) -> int:

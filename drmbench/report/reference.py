@@ -206,32 +206,25 @@ def _update(reference: Path, fresh: Path, known: bool) -> str:
         return f"{fresh.name}: no cells, so nothing is updated"
     old = _rows(reference) if known else new.iloc[:0]
     kept = old.index.difference(new.index, sort=False)
+    added = new.index.difference(old.index, sort=False)
     if len(kept):
-        _merge(reference, fresh, old, new)
+        columns = list(dict.fromkeys([*old.columns, *new.columns]))
+        rows = pd.concat([new, old.loc[kept]]).loc[[*old.index, *added], columns]
+        manifests = (read_manifest(x / MANIFEST_FILE) for x in (reference, fresh))
+        merged = _merged_manifest(*manifests, rows=new)
+        with replacing(reference / ROWS_FILE) as temporary:
+            rows.fillna("").to_csv(temporary, index=False, lineterminator="\n")
+        write_manifest(reference / MANIFEST_FILE, merged)
     else:
         for name in (ROWS_FILE, MANIFEST_FILE):
             with replacing(reference / name) as temporary:
                 shutil.copyfile(fresh / name, temporary)
     if not known:
         return f"{fresh.name}: added {len(new)} cells"
-    added = len(new.index.difference(old.index))
     return (
-        f"{fresh.name}: replaced {len(new) - added} cells, added {added},"
+        f"{fresh.name}: replaced {len(new) - len(added)} cells, added {len(added)},"
         f" kept {len(kept)}"
     )
-
-
-def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Write the rows of both, the new ones where a cell is in both."""
-    columns = list(dict.fromkeys([*old.columns, *new.columns]))
-    order = [*old.index, *new.index.difference(old.index, sort=False)]
-    rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
-    rows = rows.loc[order, columns].fillna("")
-    was, now = (read_manifest(folder / MANIFEST_FILE) for folder in (reference, fresh))
-    merged = _merged_manifest(was, now, new)
-    with replacing(reference / ROWS_FILE) as temporary:
-        rows.to_csv(temporary, index=False, lineterminator="\n")
-    write_manifest(reference / MANIFEST_FILE, merged)
 
 
 def _merged_manifest(

@@ -111,15 +111,21 @@ def experiment_scores(
     return scores_of(source, mode, source.metric)
 
 
-def caption(*sentences: str) -> str:
-    """Join the sentences that say something.
-
-    Examples
-    --------
-    >>> caption("One.", "", "Two.")
-    'One. Two.'
-    """
-    return " ".join(sentence for sentence in sentences if sentence)
+def caption(
+    results: Results, datasets: Iterable[str], missing: Sequence[str], *sentences: str
+) -> str:
+    """Join sentences, then say what stands in for data sets and what is not shown."""
+    relatives = [
+        f"{name} ({results.datasets[name]['substitute']})"
+        for name in datasets
+        if results.datasets[name].get("substitute")
+    ]
+    more = []
+    if relatives:
+        more.append(f"{STAND_IN} a relative stands in: {listed(relatives)}.")
+    if missing:
+        more.append(f"Not shown: {listed(missing)}.")
+    return " ".join(filter(None, (*sentences, *more)))
 
 
 def experiment_caption(
@@ -144,14 +150,15 @@ def experiment_caption(
         selection = f"parameters selected by {results.selection(mode)}{exceptions}"
         protocols.append(f"{MODES[mode].caption}, {selection}")
     return caption(
+        results,
+        datasets,
+        missing,
         shown,
         f"{times(len(datasets), 'data set')} (n ="
         f" {range_words(entry['n'] for entry in entries)} samples),"
         f" {range_words(splits)} {'split' if max(splits) == 1 else 'splits'} each.",
         f"Protocol: {split_words(results.experiment.split)}; {'; '.join(protocols)}.",
         *more,
-        stand_in_sentence(results, datasets),
-        missing_sentence(missing),
     )
 
 
@@ -179,27 +186,6 @@ def machine_sentence(results: Results) -> str:
     there = results.manifest.get("environment") or {}
     threads = times(int(there.get("threads") or 1), "thread")
     return f"Times on {there.get('cpu') or 'an unnamed processor'}, {threads}."
-
-
-def stand_in_sentence(results: Results, datasets: Iterable[str]) -> str:
-    """Say which relative stands in for each marked data set, if any."""
-    relatives = [
-        f"{name} ({results.datasets[name]['substitute']})"
-        for name in datasets
-        if results.datasets[name].get("substitute")
-    ]
-    return f"{STAND_IN} a relative stands in: {listed(relatives)}." if relatives else ""
-
-
-def missing_sentence(missing: Sequence[str]) -> str:
-    """Say what is not shown, if anything.
-
-    Examples
-    --------
-    >>> missing_sentence(["nci (not run)", "gcm (3 of 5 splits)"])
-    'Not shown: nci (not run), gcm (3 of 5 splits).'
-    """
-    return f"Not shown: {listed(missing)}." if missing else ""
 
 
 def listed(names: Sequence[str]) -> str:

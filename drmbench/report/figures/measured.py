@@ -20,10 +20,8 @@ from drmbench.report.figures.drawing import (
     caption,
     dataset_name,
     machine_sentence,
-    missing_sentence,
     paper_figure,
     range_words,
-    stand_in_sentence,
 )
 from drmbench.report.figures.style import (
     DOUBLE,
@@ -311,14 +309,9 @@ def _caption(
             count = counts.get((dataset, label), 0)
             if count < wanted:
                 missing.append(f"{label} on {dataset} ({count} of {wanted} {counted})")
-    return caption(
-        shown,
-        f"{times(len(datasets), 'data set')}, n ="
-        f" {range_words(rows['n_train'].dropna())}{setting}",
-        *more,
-        stand_in_sentence(results, datasets),
-        missing_sentence(missing),
-    )
+    sizes = range_words(rows["n_train"].dropna())
+    tested = f"{times(len(datasets), 'data set')}, n = {sizes}{setting}"
+    return caption(results, datasets, missing, shown, tested, *more)
 
 
 def constants(rows: pd.DataFrame, *names: str) -> str:

@@ -13,7 +13,7 @@ from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.figures.drawing import (
     Drawing,
     NothingToDrawError,
-    beta_sweeps,
+    competing_methods,
     experiment_caption,
     experiment_scores,
     fair_mode,
@@ -61,13 +61,12 @@ class Standing:
     def of(cls, scores: Scores) -> Standing | None:
         """Rank the methods that compete, or return None if too few are complete."""
         parts = (*scores.source.lenders, *scores.source.results)
-        swept = {x for r in parts for s in beta_sweeps(r).values() for x in s.values()}
-        methods = {label: entry for r in parts for label, entry in r.methods.items()}
+        methods = {x: r.methods[x] for r in parts for x in competing_methods(r)}
         families = {
             column.heading: base_family(methods[label]["family"])
             for column in scores.ranked
             for label in column.labels[:1]
-            if label in methods and label not in swept
+            if label in methods
         }
         part = complete_part(scores.ranked_scores()[list(families)])
         n, k = part.means.shape
