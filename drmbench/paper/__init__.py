@@ -79,7 +79,7 @@ def _units(value: float) -> int:
 
 
 def shipped_text(name: str) -> str:
-    """Return the text of a file of this room, such as ``claims.yaml``."""
+    """Return the text of a file that is shipped here, such as ``claims.yaml``."""
     return (resources.files("drmbench.paper") / name).read_text(encoding="utf-8")
 
 
@@ -103,7 +103,7 @@ def published_cells(table: str) -> list[PublishedCell]:
 
 
 def _cells(table: str, mean: str) -> list[PublishedCell]:
-    """Read the cells of a table whose means are in a column; deviations may lack."""
+    """Read the cells of a table with its means in `mean`, also one without deviations."""
     return [
         PublishedCell(
             row["dataset"],

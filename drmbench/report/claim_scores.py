@@ -109,10 +109,8 @@ def wins_of_groups(
         for name, members in groups.items()
     }
     right = sum(wins[name] == number for name, number in claimed.items())
-    counted, stated = (
-        ", ".join(f"{name} {number}" for name, number in counts.items())
-        for counts in (wins, claimed)
-    )
+    counted = ", ".join(f"{name} {number}" for name, number in wins.items())
+    stated = ", ".join(f"{name} {number}" for name, number in claimed.items())
     numbers = f"best (ties count for all) on {counted}; claimed: {stated}"
     return picked.finding(right, len(claimed), numbers)
 

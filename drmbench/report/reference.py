@@ -236,7 +236,12 @@ def _merged_manifest(
     set that the new run did not have, for want of data or by a filter, what the
     reference says stays, like its rows.
     """
-    datasets = _merged(old["datasets"], new["datasets"], "name", _was_there)
+    datasets = _merged(
+        old["datasets"],
+        new["datasets"],
+        "name",
+        lambda entry: bool(entry.get("fingerprint")) and not entry.get("missing"),
+    )
     methods = _merged(old["methods"], new["methods"], "label")
     described = len(new["datasets"]), len(new["methods"])
     describing = new if described == (len(datasets), len(methods)) else old
@@ -277,11 +282,6 @@ def _merged_overrides(
         **was.get("selection_overrides", {}),
         **{label: plan for label, plan in newer.items() if label in run_again},
     }
-
-
-def _was_there(dataset: Mapping[str, Any]) -> bool:
-    """Tell whether a run had a data set, which its manifest describes in any case."""
-    return bool(dataset.get("fingerprint")) and not dataset.get("missing")
 
 
 def _merged(

@@ -35,7 +35,7 @@ class Drawing:
 
 
 class NothingToDrawError(DrmbenchError):
-    """The results have no row that a drawing could show; the text says what lacks."""
+    """The results have no row that a drawing could show; the text says which."""
 
 
 def fair_mode(results: Results) -> ScalingMode:

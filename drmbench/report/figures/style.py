@@ -111,7 +111,7 @@ def base_family(family: str) -> str:
 
 
 def family_look(family: str) -> Look:
-    """Return how methods of a family are drawn; a strange one is a grey star."""
+    """Return how methods of a family are drawn; an unknown one is a grey star."""
     base = base_family(family)
     return _FAMILIES.get(base, Look(GREY, "*", name=base or "other"))
 
