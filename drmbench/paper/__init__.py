@@ -103,7 +103,7 @@ def published_cells(table: str) -> list[PublishedCell]:
 
 
 def _cells(table: str, mean: str) -> list[PublishedCell]:
-    """Read the cells of a table with its means in `mean`, also one without deviations."""
+    """Read a table whose means are in the column `mean`; it may have no deviations."""
     return [
         PublishedCell(
             row["dataset"],

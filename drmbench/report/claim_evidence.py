@@ -41,13 +41,7 @@ class Finding:
 def and_not(
     text: str, exceptions: Sequence[str], lead: str = "not ", between: str = ", "
 ) -> str:
-    """Add to a sentence of what it does not hold, if anything.
-
-    Examples
-    --------
-    >>> and_not("2 of 3 agree", ["iris 4"]), and_not("3 of 3 agree", [])
-    ('2 of 3 agree; not iris 4', '3 of 3 agree')
-    """
+    """Add to a sentence for what it does not hold, if for anything."""
     return f"{text}; {lead}{between.join(exceptions)}" if exceptions else text
 
 
@@ -128,10 +122,11 @@ def printed_scores(table: str) -> ScoreTable:
     )
 
 
-def stored_scores(
-    results: Results, mode: ScalingMode, metric: str | None = None
-) -> ScoreTable:
-    """Return the means of stored results, by label and by the paper's column."""
+def stored_scores(results: Results, mode: ScalingMode, metric: str = "") -> ScoreTable:
+    """Return the means of stored results, by label and by the paper's column.
+
+    No `metric` means the experiment's own.
+    """
     labels = TableSource(results.name, "", (results,))
     published = published_table(results.experiment.reproduces)
     paper = replace(labels, published=published)
@@ -224,13 +219,13 @@ class Evidence:
     tables: tuple[str, ...] = ()  #: The paper's tables, for claims about these
     mode: ScalingMode | None = None  #: Scaling mode to look at
     #: :func:`stored_scores`, or a function that remembers what it gave
-    read: Callable[[Results, ScalingMode, str | None], ScoreTable] = stored_scores
+    read: Callable[[Results, ScalingMode, str], ScoreTable] = stored_scores
 
     def finding(self, holds: float, claimed: float, numbers: str) -> Finding:
         """Return the finding of a check that leaves nothing out."""
         return Finding(self.rules.grade(holds, claimed), numbers)
 
-    def scores(self, metric: str | None = None) -> ScoreTable:
+    def scores(self, metric: str = "") -> ScoreTable:
         """Return the figures of all results and tables, joined."""
         stored = (
             self.read(results, self.mode or results.modes[0], metric)
@@ -239,12 +234,7 @@ class Evidence:
         return reduce(ScoreTable.joined, [*map(printed_scores, self.tables), *stored])
 
     def pick(
-        self,
-        datasets: Names,
-        family: Names,
-        rivals: Names = (),
-        *,
-        metric: str | None = None,
+        self, datasets: Names, family: Names, rivals: Names = (), *, metric: str = ""
     ) -> Picked:
         """Return the rows of data sets that are evidence on some columns.
 

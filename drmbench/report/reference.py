@@ -35,8 +35,6 @@ from drmbench.run.results import (
 
 Scalings = Mapping[Any, tuple[str, ...] | None]
 
-# ------------------------------------------------------------- rows by themselves
-
 
 @dataclass(frozen=True)
 class Soundness:
@@ -160,9 +158,6 @@ def _figure_faults(
             yield f"{column} is {value:g}, not between 0 and 1"
 
 
-# ------------------------------------------------------------------- writing fresh rows
-
-
 def update_reference(
     reference: Path, fresh: Path, names: Sequence[str] = ()
 ) -> list[str]:
@@ -210,8 +205,8 @@ def _update(reference: Path, fresh: Path, known: bool) -> str:
     if len(kept):
         columns = list(dict.fromkeys([*old.columns, *new.columns]))
         rows = pd.concat([new, old.loc[kept]]).loc[[*old.index, *added], columns]
-        manifests = (read_manifest(x / MANIFEST_FILE) for x in (reference, fresh))
-        merged = _merged_manifest(*manifests, rows=new)
+        was, now = (read_manifest(x / MANIFEST_FILE) for x in (reference, fresh))
+        merged = _merged_manifest(was, now, new)
         with replacing(reference / ROWS_FILE) as temporary:
             rows.fillna("").to_csv(temporary, index=False, lineterminator="\n")
         write_manifest(reference / MANIFEST_FILE, merged)

@@ -98,13 +98,6 @@ class Standing:
         """The lines that a panel takes: scale, bars, and half of the names."""
         return 4.2 + self.depth + (len(self.ranks) + 1) // 2
 
-    @property
-    def test_words(self) -> str:
-        """What Friedman's test says."""
-        test = friedman(self.part.means)
-        value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
-        return f"{value} ({self.mode} mode, {test.k} methods, N = {test.n} data sets)"
-
 
 def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     """Draw the mean ranks, one panel per mode; bars join what cannot be told apart.
@@ -185,8 +178,13 @@ def _draw_name(
 def _caption(results: Results, scores: Scores, standings: Sequence[Standing]) -> str:
     headings = set(standings[0].part.means.index)
     shown = [row.dataset for row in scores.rows if row.heading in headings]
+    tests = []
     modes: dict[str, list[str]] = {}  # in which something is left out
     for standing in standings:
+        test = friedman(standing.part.means)
+        value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
+        sizes = f"{test.k} methods, N = {test.n} data sets"
+        tests.append(f"{value} ({standing.mode} mode, {sizes})")
         for text in left_out(standing.part):
             modes.setdefault(text, []).append(standing.mode)
     gaps = [
@@ -200,7 +198,7 @@ def _caption(results: Results, scores: Scores, standings: Sequence[Standing]) ->
         f"Mean ranks by {metric_words(scores.metric)}, 1 being the best. Bars join"
         " methods whose mean ranks differ by less than Nemenyi's critical difference"
         " (CD) at the 5% level. Friedman's test (Iman and Davenport):"
-        f" {'; '.join(standing.test_words for standing in standings)}.",
+        f" {'; '.join(tests)}.",
         f"{lent} there." if scores.lent else "",
         datasets=shown,
         modes=[standing.mode for standing in standings],

@@ -140,9 +140,6 @@ def _draw_points(panel: Axes, results: Results, points: pd.DataFrame) -> None:
         )
 
 
-# ------------------------------------------------------------------ labels of points
-
-
 def label_points(
     figure: Figure, panel: Axes, points: Sequence[tuple[float, float]], names: list[str]
 ) -> None:
