@@ -33,8 +33,6 @@ from drmbench.run.results import (
     read_results,
 )
 
-Scalings = Mapping[Any, tuple[str, ...] | None]
-
 
 @dataclass(frozen=True)
 class Soundness:
@@ -78,15 +76,12 @@ def check_folder(folder: Path, names: Sequence[str] = ()) -> list[Soundness]:
 def check_rows(results: Results, folder: Path) -> Soundness:
     """Check the rows of one experiment, read from `folder`, against its manifest."""
     try:
-        datasets, methods = results.datasets, results.methods
+        _ = results.methods  # looked at with each row
         classified = results.experiment.kind == "classification"
-        splits = {name: int(entry["splits"]) for name, entry in datasets.items()}
-        # By mode, the scalings of its rows; None where they may be any.
-        scalings: Scalings = {
-            m: ROWS_OF_MODE[m] if classified else None for m in results.modes
-        }
+        datasets = results.datasets.items()
+        splits = {name: int(entry["splits"]) for name, entry in datasets}
         expected = int(results.manifest["expected"])
-        missing = tuple(n for n, entry in datasets.items() if entry.get("missing"))
+        missing = tuple(name for name, entry in datasets if entry.get("missing"))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"{folder / MANIFEST_FILE}: not a manifest of results: {error!r}"
@@ -106,27 +101,23 @@ def check_rows(results: Results, folder: Path) -> Soundness:
         if key in seen:
             faults.append(f"{where} is row {seen[key]} again")
         seen.setdefault(key, number)
-        impossible = (
-            *_identity_faults(row, splits, methods, scalings),
-            *_figure_faults(row, shares, may_lack),
-        )
-        faults += [f"{where}: {fault}" for fault in impossible]
+        strange = _identity_faults(row, results, splits)
+        impossible = _figure_faults(row, shares, may_lack)
+        faults += [f"{where}: {fault}" for fault in (*strange, *impossible)]
     done = count_cells(results).done
     return Soundness(results.name, done, expected, missing, tuple(faults))
 
 
 def _identity_faults(
-    row: RowValues,
-    splits: Mapping[str, int],
-    methods: Container[str],
-    scalings: Scalings,
+    row: RowValues, results: Results, splits: Mapping[str, int]
 ) -> Iterator[str]:
-    """Say what in a row the manifest does not list."""
-    if row["method"] not in methods:
+    """Say what in a row the manifest does not list; a measurement has any scaling."""
+    classified = results.experiment.kind == "classification"
+    if row["method"] not in results.methods:
         yield f"{MANIFEST_FILE} has no method {row['method']!r}"
-    if row["mode"] not in scalings:
+    if row["mode"] not in results.modes:
         yield f"{MANIFEST_FILE} has no mode {row['mode']!r}"
-    elif row["scaling"] not in (scalings[row["mode"]] or (row["scaling"],)):
+    elif classified and row["scaling"] not in ROWS_OF_MODE[row["mode"]]:
         yield f"the mode {row['mode']} has no scaling {row['scaling']!r}"
     if row["dataset"] not in splits:
         yield f"{MANIFEST_FILE} has no data set {row['dataset']!r}"
