@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from importlib import resources
@@ -79,7 +79,7 @@ def _units(value: float) -> int:
 
 
 def shipped_text(name: str) -> str:
-    """Return the text of a file of this room, such as ``claims.yaml``."""
+    """Return the text of a file that is shipped here, such as ``claims.yaml``."""
     return (resources.files("drmbench.paper") / name).read_text(encoding="utf-8")
 
 
@@ -99,12 +99,17 @@ def published_cells(table: str) -> list[PublishedCell]:
     """
     if table not in TABLES:
         raise InputError(f"no published table {table!r}; there are {', '.join(TABLES)}")
+    return _cells(table, "mean")
+
+
+def _cells(table: str, mean: str) -> list[PublishedCell]:
+    """Read a table whose means are in the column `mean`; it may have no deviations."""
     return [
         PublishedCell(
             row["dataset"],
             row["method"],
-            float(row["mean"]) if row["mean"] else None,
-            float(row["std"]) if row["std"] else None,
+            float(row[mean]) if row[mean] else None,
+            float(row["std"]) if row.get("std") else None,
             row["bold"] == "1",
         )
         for row in table_rows(table)
@@ -116,10 +121,8 @@ def find_cell(
 ) -> PublishedCell | None:
     """Return the cell of a data set (by any of its names) and column, or None."""
     names = set(dataset_names)
-    return next(
-        (cell for cell in cells if cell.dataset in names and cell.method == column),
-        None,
-    )
+    found = (cell for cell in cells if cell.dataset in names and cell.method == column)
+    return next(found, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +157,18 @@ class PublishedTable:
         return tuple(dict.fromkeys(method for _, method in self.cells))
 
 
+#: Cells, title and metric of the tables that have deviations.
+_PUBLISHED = {
+    "table3": ("table3_accuracy", "Small to medium data sets", "accuracy"),
+    "table8": ("table8_gmean", "Imbalanced data sets", "gmean"),
+    "table9": (
+        "table9_gmean_sampling",
+        "Imbalanced data sets, over-sampling against DRM",
+        "gmean",
+    ),
+}
+
+
 @cache
 def published_table(name: str) -> PublishedTable | None:
     """Return the paper's table ``table3``, ``table5``, ``table8`` or ``table9``.
@@ -165,41 +180,17 @@ def published_table(name: str) -> PublishedTable | None:
     >>> published_table("table8").columns[:2], len(published_table("table8").rows)
     (('SVM(R)', 'SVM(P)'), 15)
     """
-    match name:
-        case "table3":
-            cells = published_cells("table3_accuracy")
-            title = "Small to medium data sets"
-            return PublishedTable(name, title, "accuracy", 4, _by_place(cells))
-        case "table5":
-            title = "Large-scale data sets, linear methods"
-            return PublishedTable(name, title, "accuracy", 3, _by_place(_table5()))
-        case "table8":
-            cells = published_cells("table8_gmean")
-            title = "Imbalanced data sets"
-            return PublishedTable(name, title, "gmean", 4, _by_place(cells))
-        case "table9":
-            cells = published_cells("table9_gmean_sampling")
-            title = "Imbalanced data sets, over-sampling against DRM"
-            higher = {"DRM": ("DRM(R)", "DRM(P)")}
-            return PublishedTable(
-                name, title, "gmean", 4, _by_place(cells), True, higher, "table8"
-            )
-    return None
-
-
-def _by_place(cells: list[PublishedCell]) -> dict[tuple[str, str], PublishedCell]:
-    return {(cell.dataset, cell.method): cell for cell in cells}
-
-
-def _table5() -> list[PublishedCell]:
-    """Read the table that has one test part, and so no deviations."""
-    return [
-        PublishedCell(
-            row["dataset"],
-            row["method"],
-            float(row["accuracy"]),
-            None,
-            row["bold"] == "1",
-        )
-        for row in table_rows("table5_large_scale")
-    ]
+    if name == "table5":  # one test part, and so no deviations
+        cells = _cells("table5_large_scale", "accuracy")
+        title, metric, digits = "Large-scale data sets, linear methods", "accuracy", 3
+    elif name in _PUBLISHED:
+        table, title, metric = _PUBLISHED[name]
+        cells, digits = published_cells(table), 4
+    else:
+        return None
+    places = {(cell.dataset, cell.method): cell for cell in cells}
+    found = PublishedTable(name, title, metric, digits, places)
+    if name != "table9":
+        return found
+    higher = {"DRM": ("DRM(R)", "DRM(P)")}
+    return replace(found, merges=True, higher_of=higher, borrows_from="table8")

@@ -63,10 +63,8 @@ def place_of(key: Sequence[Any]) -> str:
 def keyed(results: Results) -> dict[Key, RowValues]:
     """Return the rows of results by what identifies them.
 
-    Raises
-    ------
-    InputError
-        If a column is missing, a row is there twice, or the manifest does not know it.
+    Raises InputError if a column is missing, a row is there twice, or the manifest does
+    not know it.
     """
     require_columns(results)
     rows: dict[Key, RowValues] = {}
@@ -92,13 +90,7 @@ def keyed(results: Results) -> dict[Key, RowValues]:
 
 
 def require_columns(results: Results) -> None:
-    """Refuse rows that lack a column that all need, or have text for its numbers.
-
-    Raises
-    ------
-    InputError
-        Names the experiment and the column.
-    """
+    """Refuse rows that lack a column that all need, or have text for its numbers."""
     measured = results.experiment.kind != "classification"
     numbers = _SETTING if measured else ("n_test",)
     table, file = results.rows, f"{results.name}: results.csv"
@@ -202,10 +194,7 @@ class CellComparer:
     def means(self, keys: Iterable[Key]) -> Iterator[tuple[Move, list[Key]]]:
         """Give the means of stochastic methods that moved, with the cells they are of.
 
-        Parameters
-        ----------
-        keys : iterable of tuple
-            Cells in which nothing moved by itself.
+        `keys` are the cells in which nothing moved by itself.
         """
         groups: dict[tuple[str, ...], list[Key]] = {}
         for key in keys:
@@ -280,12 +269,7 @@ def _last(trace: str) -> float:
 def differences(was: Any, now: Any, path: str = "") -> Iterator[str]:
     """Give the keys in which two nested descriptions differ, with both values.
 
-    Parameters
-    ----------
-    was, now : Any
-        Mappings are compared key by key, anything else as a whole.
-    path : str
-        Where they are; keys are appended to it.
+    Mappings are compared key by key, anything else as a whole.
 
     Examples
     --------
@@ -394,34 +378,21 @@ def compare(
 ) -> CheckedExperiment:
     """Compare fresh results of an experiment with the reference.
 
-    Only cells that the fresh results have are compared; times never are.
-
-    Parameters
-    ----------
-    reference, fresh : Results
-        What is committed, and what was run now.
-    tolerance : float or None
-        Absolute difference to allow instead of
-        :mod:`drmbench.protocol.allowance`'s.
-
-    Raises
-    ------
-    InputError
-        If rows cannot be told apart, or lack what identifies them.
+    Only cells that the fresh results have are compared; times never are. `tolerance` is
+    an absolute difference to allow instead of :mod:`drmbench.protocol.allowance`'s.
+    Raises InputError if rows cannot be told apart, or lack what identifies them.
     """
-    before, today = (r.manifest.get("environment", {}) for r in (reference, fresh))
-    packages = (machine.get("packages", {}) for machine in (before, today))
+    machines = [r.manifest.get("environment", {}) for r in (reference, fresh)]
+    packages = (machine.get("packages", {}) for machine in machines)
+    versions = sorted(differences(*packages))
+    old, new = keyed(reference), keyed(fresh)
     found = CheckedExperiment(
         reference.name,
         obstacles=list(_another_experiment(reference, fresh)),
-        context=[
-            *_differences_in(_ENVIRONMENT, before, today),
-            *sorted(differences(*packages)),
-        ],
+        context=[*_differences_in(_ENVIRONMENT, *machines), *versions],
+        reference=len(old),
+        new=[place_of(key) for key in new if key not in old],
     )
-    old, new = keyed(reference), keyed(fresh)
-    found.reference = len(old)
-    found.new = [place_of(key) for key in new if key not in old]
     if reference.manifest.get("schema") != fresh.manifest.get("schema"):
         return found  # columns of one name need not mean the same
     comparer = CellComparer(reference, old, new, tolerance)
@@ -444,21 +415,9 @@ def compare_folders(
     *,
     tolerance: float | None = None,
 ) -> list[CheckedExperiment]:
-    """Compare all experiments of two folders, or some.
+    """Compare all experiments of two folders, or some; `tolerance` as for `compare`.
 
-    Parameters
-    ----------
-    reference, fresh : Path
-        Folders with one folder per experiment.
-    names : sequence of str
-        Experiments; none means all.
-    tolerance : float or None
-        As for :func:`compare`.
-
-    Raises
-    ------
-    InputError
-        If an experiment is not in both, or no cell is in both.
+    Raises InputError if an experiment is not in both, or no cell is in both.
     """
     old, new = load_results(reference, names), load_results(fresh, names)
     found = []
@@ -472,9 +431,9 @@ def compare_folders(
             found.append(CheckedExperiment(name, new=places))
     if not any(one.covered or one.obstacles for one in found):
         there = [
-            f"{folder} has results of {', '.join(names) or 'no experiment'}"
+            f"{folder} has results of"
+            f" {', '.join(experiments_in(folder)) or 'no experiment'}"
             for folder in (reference, fresh)
-            for names in [experiments_in(folder)]
         ]
         raise InputError(
             f"nothing to compare: {', '.join(there)}, and no cell is in both."
@@ -500,6 +459,5 @@ def shortened(lines: Sequence[str]) -> list[str]:
     >>> shortened(["a"] * 42)[-1]
     'and 2 more'
     """
-    if len(lines) <= _LISTED:
-        return list(lines)
-    return [*lines[:_LISTED], f"and {len(lines) - _LISTED} more"]
+    more = len(lines) - _LISTED
+    return [*lines[:_LISTED], *([f"and {more} more"] if more > 0 else [])]

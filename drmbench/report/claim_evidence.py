@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
 from typing import Literal
 
 import numpy as np
@@ -36,6 +36,13 @@ class Finding:
     status: Status  #: The answer
     numbers: str  #: The figures behind it, in a sentence
     explanation: str = ""  #: What it was tested on, and what it was not
+
+
+def and_not(
+    text: str, exceptions: Sequence[str], lead: str = "not ", between: str = ", "
+) -> str:
+    """Add to a sentence for what it does not hold, if for anything."""
+    return f"{text}; {lead}{between.join(exceptions)}" if exceptions else text
 
 
 @dataclass(frozen=True)
@@ -115,14 +122,14 @@ def printed_scores(table: str) -> ScoreTable:
     )
 
 
-def stored_scores(
-    results: Results, mode: ScalingMode, metric: str | None = None
-) -> ScoreTable:
-    """Return the means of stored results, by label and by the paper's column."""
+def stored_scores(results: Results, mode: ScalingMode, metric: str = "") -> ScoreTable:
+    """Return the means of stored results, by label and by the paper's column.
+
+    No `metric` means the experiment's own.
+    """
     labels = TableSource(results.name, "", (results,))
-    paper = TableSource(
-        results.name, "", (results,), published_table(results.experiment.reproduces)
-    )
+    published = published_table(results.experiment.reproduces)
+    paper = replace(labels, published=published)
     found = {
         (row.dataset, column.heading): scores.entries[row.heading, column.heading].ours
         for source in (paper, labels)
@@ -212,39 +219,27 @@ class Evidence:
     tables: tuple[str, ...] = ()  #: The paper's tables, for claims about these
     mode: ScalingMode | None = None  #: Scaling mode to look at
     #: :func:`stored_scores`, or a function that remembers what it gave
-    read: Callable[[Results, ScalingMode, str | None], ScoreTable] = stored_scores
+    read: Callable[[Results, ScalingMode, str], ScoreTable] = stored_scores
 
     def finding(self, holds: float, claimed: float, numbers: str) -> Finding:
         """Return the finding of a check that leaves nothing out."""
         return Finding(self.rules.grade(holds, claimed), numbers)
 
-    def scores(self, metric: str | None = None) -> ScoreTable:
+    def scores(self, metric: str = "") -> ScoreTable:
         """Return the figures of all results and tables, joined."""
-        first, *others = (
-            *map(printed_scores, self.tables),
-            *(
-                self.read(results, self.mode or results.modes[0], metric)
-                for results in self.results.values()
-            ),
+        stored = (
+            self.read(results, self.mode or results.modes[0], metric)
+            for results in self.results.values()
         )
-        for other in others:
-            first = first.joined(other)
-        return first
+        return reduce(ScoreTable.joined, [*map(printed_scores, self.tables), *stored])
 
     def pick(
-        self,
-        datasets: Names,
-        family: Names,
-        rivals: Names = (),
-        *,
-        metric: str | None = None,
+        self, datasets: Names, family: Names, rivals: Names = (), *, metric: str = ""
     ) -> Picked:
         """Return the rows of data sets that are evidence on some columns.
 
-        Raises
-        ------
-        NotTestableError
-            If a column of the family was not run, or too few data sets are left.
+        A claim is not testable if a column of the family was not run, or too few data
+        sets are left.
         """
         table = self.scores(metric)
         lacking = [column for column in family if column not in table.values]
@@ -264,16 +259,10 @@ class Evidence:
         return Picked(self.rules, table.rows(kept, columns), excluded, absent)
 
     def measured(self) -> pd.DataFrame:
-        """Return the rows of a timing or convergence experiment that went well.
-
-        Raises
-        ------
-        NotTestableError
-            If there is none.
-        """
+        """Return the rows of a timing or convergence experiment that went well."""
         (results,) = self.results.values()
-        rows = results.rows[results.rows["status"] == "ok"]
-        rows = rows[rows["substitute"] == ""]
+        rows = results.rows
+        rows = rows[(rows["status"] == "ok") & (rows["substitute"] == "")]
         if rows.empty:
             raise NotTestableError("no row of the results went well")
         return rows

@@ -20,6 +20,8 @@ from drmbench.report.claim_evidence import (
     Finding,
     Names,
     NotTestableError,
+    Status,
+    and_not,
     printed_scores,
 )
 
@@ -106,15 +108,11 @@ def dearer_iteration(evidence: Evidence, *, dearer: str, cheaper: str) -> Findin
     rows = _largest(evidence.measured(), "n_train")
     rows = rows.assign(each=1e6 * rows["seconds_example"] / rows["iterations"])
     table = _by_dataset(rows, "each", [dearer, cheaper])
-    texts = [
-        f"{name} {row[dearer]:.4g} to {row[cheaper]:.4g}"
-        for name, row in table.iterrows()
-    ]
-    return evidence.finding(
-        int((table[dearer] > table[cheaper]).sum()),
-        len(table),
-        f"µs an iteration, {dearer} to {cheaper}: {', '.join(texts)}",
-    )
+    pairs = zip(table.index, table[dearer], table[cheaper], strict=True)
+    texts = [f"{name} {more:.4g} to {less:.4g}" for name, more, less in pairs]
+    met = int((table[dearer] > table[cheaper]).sum())
+    numbers = f"µs an iteration, {dearer} to {cheaper}: {', '.join(texts)}"
+    return evidence.finding(met, len(table), numbers)
 
 
 def linear_time(evidence: Evidence, *, points: int, least_r2: float) -> Finding:
@@ -155,14 +153,11 @@ def falls_with_beta(evidence: Evidence, *, methods: Names, slack: float) -> Find
     }
     if not rises:
         raise NotTestableError(f"{', '.join(methods)} have fewer than two values of β")
-    up = {name: rise for name, rise in rises.items() if rise > slack}
-    listed = ", ".join(f"{name} by {rise:.1f}" for name, rise in up.items())
-    return evidence.finding(
-        len(rises) - len(up),
-        len(rises),
-        f"{len(rises) - len(up)} of {len(rises)} curves never rise by more than"
-        f" {slack:g} iterations{f'; rising: {listed}' if up else ''}",
-    )
+    up = [f"{name} by {rise:.1f}" for name, rise in rises.items() if rise > slack]
+    met = len(rises) - len(up)
+    numbers = f"{met} of {len(rises)} curves never rise by more than {slack:g}"
+    numbers = and_not(f"{numbers} iterations", up, "rising: ")
+    return evidence.finding(met, len(rises), numbers)
 
 
 def iterations_within(
@@ -225,11 +220,8 @@ def bold_marks(evidence: Evidence) -> Finding:
                 f"{name}: bold is {bold}; highest {', '.join(highest)} {best:.4f}"
             )
     right = len(rows) - len(wrong)
-    return evidence.finding(
-        right,
-        len(rows),
-        "; ".join([f"bold is the highest in {right} of {len(rows)} rows", *wrong]),
-    )
+    numbers = "; ".join([f"bold is the highest in {right} of {len(rows)} rows", *wrong])
+    return evidence.finding(right, len(rows), numbers)
 
 
 def same_column(evidence: Evidence, *, family: Names, column: str) -> Finding:
@@ -238,26 +230,18 @@ def same_column(evidence: Evidence, *, family: Names, column: str) -> Finding:
     ours = first.values[list(family)].max(axis=1)
     theirs = second.values[column].reindex(ours.index)
     same = (ours - theirs).abs() <= ROUNDING
-    wrong = ", ".join(
+    wrong = [
         f"{name} {ours[name]:.4f} and {theirs[name]:.4f}" for name in ours.index[~same]
-    )
-    return evidence.finding(
-        int(same.sum()),
-        len(same),
-        f"the same in {same.sum()} of {len(same)} rows"
-        f"{f'; not {wrong}' if wrong else ''}",
-    )
+    ]
+    numbers = and_not(f"the same in {same.sum()} of {len(same)} rows", wrong)
+    return evidence.finding(int(same.sum()), len(same), numbers)
 
 
 def row_count(evidence: Evidence, *, claimed: int) -> Finding:
     """Check how many data sets the tables list."""
-    listed = sum(
-        len({row["dataset"] for row in table_rows(table)}) for table in evidence.tables
-    )
-    return Finding(
-        "reproduced" if listed == claimed else "not reproduced",
-        f"{listed} data sets listed, {claimed} claimed",
-    )
+    rows = {(t, row["dataset"]) for t in evidence.tables for row in table_rows(t)}
+    status: Status = "reproduced" if len(rows) == claimed else "not reproduced"
+    return Finding(status, f"{len(rows)} data sets listed, {claimed} claimed")
 
 
 def _entries() -> dict[str, DatasetEntry]:
@@ -275,16 +259,8 @@ def catalogue_facts(
 ) -> Finding:
     """Check a column of a table of data sets against the public data.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Its tables are read.
-    column : {"size", "dim", "ir"}
-        Column of the table.
-    tolerance : float
-        For rounding.
-    datasets : sequence of str
-        Rows to look at; none means all.
+    `column` is ``size``, ``dim`` or ``ir``; `datasets` are the rows to look at, none
+    meaning all.
     """
     entries = _entries()
     printed = {
@@ -300,11 +276,8 @@ def catalogue_facts(
         if real is None or abs(figure - real) > tolerance:
             wrong.append(f"{name} {figure:g}, the public set {real:.5g}")
     right = len(printed) - len(wrong)
-    return evidence.finding(
-        right,
-        len(printed),
-        f"{right} of {len(printed)} agree{'; not ' if wrong else ''}{', '.join(wrong)}",
-    )
+    numbers = and_not(f"{right} of {len(printed)} agree", wrong)
+    return evidence.finding(right, len(printed), numbers)
 
 
 def granularity(
@@ -312,16 +285,8 @@ def granularity(
 ) -> Finding:
     """Check that accuracies are multiples of one over trials times test samples.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Its tables are read.
-    sizes : str
-        Table with the column ``test``.
-    trials : int
-        Trials that the figures are means of.
-    rounding : float
-        Largest error of a printed figure.
+    `sizes` is the table that says how many test samples there are; `rounding` is the
+    largest error of a printed figure.
     """
     entries = _entries()
     tests = {
@@ -340,9 +305,5 @@ def granularity(
             wrong.setdefault(place, []).append(f"{row['method']} {row['mean']}")
     right = total - sum(map(len, wrong.values()))
     texts = [f"{name}: {', '.join(cells)}" for name, cells in wrong.items()]
-    return evidence.finding(
-        right,
-        total,
-        f"{right} of {total} figures can be such multiples"
-        f"{'; not ' if texts else ''}{'; '.join(texts)}",
-    )
+    numbers = f"{right} of {total} figures can be such multiples"
+    return evidence.finding(right, total, and_not(numbers, texts, between="; "))

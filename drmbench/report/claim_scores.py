@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from drmbench.protocol.allowance import ROUNDING
 from drmbench.report.claim_evidence import (
@@ -19,6 +21,7 @@ from drmbench.report.claim_evidence import (
     Groups,
     Names,
     NotTestableError,
+    and_not,
     printed_scores,
 )
 from drmbench.report.statistics import wilcoxon_exact
@@ -27,6 +30,12 @@ from drmbench.report.statistics import wilcoxon_exact
 def _members(groups: Groups) -> list[str]:
     """Return the columns of all groups."""
     return [column for members in groups.values() for column in members]
+
+
+def _tally(gains: pd.Series[float] | NDArray[np.float64]) -> tuple[int, int, int]:
+    """Return how many differences are wins, ties and losses."""
+    wins, losses = int((gains > ROUNDING).sum()), int((gains < -ROUNDING).sum())
+    return wins, len(gains) - wins - losses, losses
 
 
 # ------------------------------------------------------------- who is best, how often
@@ -46,45 +55,30 @@ def best_count(
     """Check on how many data sets a family of columns has the best figure.
 
     Of the data sets that are evidence, as many must be won as the paper claims of
-    these, that is all but its own exceptions among them.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Where to look.
-    datasets, family, rivals : sequences of str
-        The claim's rows, the columns that should be best, and the others.
-    exceptions : sequence of str
-        Data sets on which the paper says that the family is not best.
-    members : {"any", "every"}
-        Whether one column of the family must be best, or each.
-    strict : bool
-        Whether a tie with a rival is not enough.
-    beside : str
-        A second metric to show.
+    these, that is all but its own exceptions among them. Any member of the family may
+    win, or every one must; where it is strict, a tie with a rival is not enough.
+    `beside` is a second metric to show.
     """
     picked = evidence.pick(datasets, family, rivals)
     ours = picked.best(family) if members == "any" else picked.worst(family)
     theirs = picked.best(rivals)
     won = ours - theirs > (ROUNDING if strict else -ROUNDING)
     claimed = [name for name in picked.values.index if name not in exceptions]
-    numbers = (
-        f"best on {won.sum()} of {len(won)}"
-        f" (claimed: {len(datasets) - len(exceptions)} of {len(datasets)})"
-    )
     lost = [
         f"{name} {ours[name]:.4f} to {theirs[name]:.4f}"
         f" of {picked.best_column(name, rivals)}"
         for name in picked.values.index[~won]
     ]
-    if lost:
-        numbers += f"; not on {', '.join(lost)}"
+    numbers = and_not(
+        f"best on {won.sum()} of {len(won)}"
+        f" (claimed: {len(datasets) - len(exceptions)} of {len(datasets)})",
+        lost,
+        "not on ",
+    )
     if beside and evidence.results:
         second = evidence.pick(datasets, family, rivals, metric=beside)
-        ours, theirs = second.best(family), second.best(rivals)
-        texts = [
-            f"{name} {ours[name]:.3f} to {theirs[name]:.3f}" for name in ours.index
-        ]
+        pairs = zip(second.best(family).items(), second.best(rivals), strict=True)
+        texts = [f"{name} {ours:.3f} to {theirs:.3f}" for (name, ours), theirs in pairs]
         numbers += f"; {beside} beside it, DRM to SVM: {', '.join(texts)}"
     return picked.finding(int(won.sum()), len(claimed), numbers)
 
@@ -115,15 +109,10 @@ def wins_of_groups(
         for name, members in groups.items()
     }
     right = sum(wins[name] == number for name, number in claimed.items())
-    counted, stated = (
-        ", ".join(f"{name} {number}" for name, number in counts.items())
-        for counts in (wins, claimed)
-    )
-    return picked.finding(
-        right,
-        len(claimed),
-        f"best (ties count for all) on {counted}; claimed: {stated}",
-    )
+    counted = ", ".join(f"{name} {number}" for name, number in wins.items())
+    stated = ", ".join(f"{name} {number}" for name, number in claimed.items())
+    numbers = f"best (ties count for all) on {counted}; claimed: {stated}"
+    return picked.finding(right, len(claimed), numbers)
 
 
 def second_best(
@@ -243,13 +232,10 @@ def competitive(
     picked = evidence.pick(datasets, family, rivals)
     behind = picked.best(rivals) - picked.best(family)
     near = behind <= margin + ROUNDING
-    far = ", ".join(f"{name} by {behind[name]:.4f}" for name in near.index[~near])
-    return picked.finding(
-        int(near.sum()),
-        share * len(near),
-        f"at most {margin:g} below the best rival on {near.sum()} of {len(near)}"
-        f"{f'; further below on {far}' if far else ''}",
-    )
+    far = [f"{name} by {behind[name]:.4f}" for name in near.index[~near]]
+    numbers = f"at most {margin:g} below the best rival on {near.sum()} of {len(near)}"
+    numbers = and_not(numbers, far, "further below on ")
+    return picked.finding(int(near.sum()), share * len(near), numbers)
 
 
 def far_behind(
@@ -310,13 +296,11 @@ def close_columns(
     picked = evidence.pick(datasets, columns)
     gap = picked.best(columns) - picked.worst(columns)
     near = gap <= margin + ROUNDING
-    far = ", ".join(f"{name} {gap[name]:.4f}" for name in near.index[~near])
-    return picked.finding(
-        int(near.sum()),
-        share * len(near),
-        f"{' and '.join(columns)} within {margin:g} on {near.sum()} of {len(near)}"
-        f"{f'; further apart on {far}' if far else ''}",
-    )
+    far = [f"{name} {gap[name]:.4f}" for name in near.index[~near]]
+    both = " and ".join(columns)
+    numbers = f"{both} within {margin:g} on {near.sum()} of {len(near)}"
+    numbers = and_not(numbers, far, "further apart on ")
+    return picked.finding(int(near.sum()), share * len(near), numbers)
 
 
 # ------------------------------------------------- one against another, over all sets
@@ -334,9 +318,8 @@ def outperforms(
     met, texts = 0, []
     for name, members in groups.items():
         gain = (ours - picked.best(members)).replace([np.inf, -np.inf], np.nan).dropna()
-        wins, losses = int((gain > ROUNDING).sum()), int((gain < -ROUNDING).sum())
+        wins, ties, losses = _tally(gain)
         met += wins > losses and gain.mean() > 0
-        ties = len(gain) - wins - losses
         texts.append(
             f"{name} {wins} wins, {ties} ties, {losses} losses, mean {gain.mean():+.4f}"
         )
@@ -353,33 +336,19 @@ def above_rival(
 ) -> Finding:
     """Check that a share of points of some curves is not below its rival's.
 
-    Besides, there must be more points above than below.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Where to look.
-    datasets : sequence of str
-        The claim's rows.
-    pairs : sequence of (str, str)
-        Label and its rival's.
-    share : float
-        Share of points that must not be below.
-    at : sequence of str
-        What to append to the labels, such as `` beta=1``.
+    Besides, there must be more points above than below. `pairs` are labels and their
+    rivals', to which `at` appends what they have in common, such as `` beta=1``.
     """
     ends = [(ours + end, theirs + end) for ours, theirs in pairs for end in at]
     picked = evidence.pick(datasets, [label for pair in ends for label in pair])
     differences = [picked.best([ours]) - picked.best([theirs]) for ours, theirs in ends]
     # A point at which both failed on every split is a tie.
     gain = np.nan_to_num(np.concatenate(differences), posinf=np.inf, neginf=-np.inf)
-    wins, losses = int((gain > ROUNDING).sum()), int((gain < -ROUNDING).sum())
-    points = len(gain)
-    ties = points - wins - losses
+    wins, ties, losses = _tally(gain)
     return picked.finding(
         wins + ties if wins > losses else 0,
-        share * points,
-        f"above on {wins}, equal on {ties}, below on {losses} of {points} points"
+        share * len(gain),
+        f"above on {wins}, equal on {ties}, below on {losses} of {len(gain)} points"
         f" (at worst by {-min(0.0, gain.min()):.4f});"
         f" {100 * share:g} % must not be below",
     )

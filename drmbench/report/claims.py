@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,11 +48,6 @@ class Claim:
     tables: tuple[str, ...] = ()  #: The paper's tables it looks at instead
     note: str = ""  #: What a reader should know besides
 
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """The commands that make the numbers."""
-        return tuple(f"drmbench run configs/{name}.yaml" for name in self.experiments)
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -82,18 +77,10 @@ def load_claims() -> tuple[Rules, tuple[Claim, ...]]:
 
 
 def judge(results: Mapping[str, Results]) -> list[Verdict]:
-    """Judge every claim of the paper.
+    """Judge every claim of the paper, in its order, the paper's own tables last.
 
-    Parameters
-    ----------
-    results : mapping of str to Results
-        Stored results by experiment; claims whose experiments are not there are not
-        testable, and the verdict names the command that would make them.
-
-    Returns
-    -------
-    list of Verdict
-        In the order of the paper, the paper's own tables last.
+    A claim whose experiments are not among the results is not testable, and the verdict
+    names the command that would make them.
     """
     rules, claims = load_claims()
     # Many claims look at the same results, and summaries of these take time.
@@ -104,51 +91,39 @@ def judge(results: Mapping[str, Results]) -> list[Verdict]:
             found = _test(claim, evidence)
         except NotTestableError as error:
             found = Finding("not testable", "", f"{error}.")
-        verdicts.append(
-            Verdict(
-                claim.id,
-                claim.section,
-                claim.quote,
-                found.status,
-                found.numbers,
-                " ".join(filter(None, (found.explanation, claim.note))),
-                claim.commands,
-            )
-        )
+        explanation = " ".join(filter(None, (found.explanation, claim.note)))
+        commands = (f"drmbench run configs/{name}.yaml" for name in claim.experiments)
+        said = claim.id, claim.section, claim.quote, found.status, found.numbers
+        verdicts.append(Verdict(*said, explanation, tuple(commands)))
     return verdicts
 
 
 def _test(claim: Claim, evidence: Evidence) -> Finding:
-    """Test a claim in the first mode, and say beside it what the others give."""
+    """Test a claim in the paper's mode, and say beside it what the others give."""
     lacking = [name for name in claim.experiments if name not in evidence.results]
     if lacking:
         raise NotTestableError(f"no results of {', '.join(lacking)}")
     own = {name: evidence.results[name] for name in claim.experiments}
+    modes: list[ScalingMode | None] = [None]
+    if own:
+        first, *more = (run.modes for run in own.values())
+        common = [mode for mode in first if all(mode in run for run in more)]
+        modes = sorted(common, key=lambda mode: mode != "paper")
+        if not modes:
+            raise NotTestableError("the experiments were run in different modes")
     check = functools.partial(CHECKS[claim.check], **claim.parameters)
-    first, *others = (
-        dataclasses.replace(evidence, results=own, tables=claim.tables, mode=mode)
-        for mode in _modes(own.values()) or (None,)
+    look_at = functools.partial(
+        dataclasses.replace, evidence, results=own, tables=claim.tables
     )
-    found = check(first)
-    if not others:
+    found = check(look_at(mode=modes[0]))
+    if len(modes) == 1:
         return found
-    said = [f"{first.mode} mode: {found.numbers}"]
-    for other in others:
+    said = [f"{modes[0]} mode: {found.numbers}"]
+    for mode in modes[1:]:
         try:
-            beside = check(other)
+            beside = check(look_at(mode=mode))
         except NotTestableError as error:
-            said.append(f"{other.mode} mode: not testable ({error})")
+            said.append(f"{mode} mode: not testable ({error})")
         else:
-            said.append(f"{other.mode} mode ({beside.status}): {beside.numbers}")
+            said.append(f"{mode} mode ({beside.status}): {beside.numbers}")
     return dataclasses.replace(found, numbers="; ".join(said))
-
-
-def _modes(results: Iterable[Results]) -> list[ScalingMode]:
-    """Return the modes that all results have, the paper's own first."""
-    runs = [run.modes for run in results]
-    common = [
-        mode for mode in (runs[0] if runs else ()) if all(mode in r for r in runs)
-    ]
-    if runs and not common:
-        raise NotTestableError("the experiments were run in different modes")
-    return sorted(common, key=lambda mode: mode != "paper")

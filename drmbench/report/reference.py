@@ -33,10 +33,6 @@ from drmbench.run.results import (
     read_results,
 )
 
-Scalings = Mapping[Any, tuple[str, ...] | None]
-
-# ------------------------------------------------------------- rows by themselves
-
 
 @dataclass(frozen=True)
 class Soundness:
@@ -66,19 +62,10 @@ class Soundness:
 
 
 def check_folder(folder: Path, names: Sequence[str] = ()) -> list[Soundness]:
-    """Check the rows of all experiments of a folder, or of some.
+    """Check the rows of all experiments of a folder, or of those named.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder with one folder per experiment, such as ``results/reference``.
-    names : sequence of str
-        Experiments; none means all.
-
-    Raises
-    ------
-    InputError
-        If there is no such experiment, or its files cannot be read as results.
+    Raises InputError if there is no such experiment, or its files cannot be read as
+    results.
     """
     return [
         check_rows(results, folder / name)
@@ -87,30 +74,14 @@ def check_folder(folder: Path, names: Sequence[str] = ()) -> list[Soundness]:
 
 
 def check_rows(results: Results, folder: Path) -> Soundness:
-    """Check the rows of one experiment against its manifest.
-
-    Parameters
-    ----------
-    results : Results
-        What was read.
-    folder : Path
-        Where from, for messages.
-
-    Raises
-    ------
-    InputError
-        If columns or entries are missing that identify rows.
-    """
+    """Check the rows of one experiment, read from `folder`, against its manifest."""
     try:
-        datasets, methods = results.datasets, results.methods
+        _ = results.methods  # looked at with each row
         classified = results.experiment.kind == "classification"
-        splits = {name: int(entry["splits"]) for name, entry in datasets.items()}
-        # By mode, the scalings of its rows; None where they may be any.
-        scalings: Scalings = {
-            m: ROWS_OF_MODE[m] if classified else None for m in results.modes
-        }
+        datasets = results.datasets.items()
+        splits = {name: int(entry["splits"]) for name, entry in datasets}
         expected = int(results.manifest["expected"])
-        missing = tuple(n for n, entry in datasets.items() if entry.get("missing"))
+        missing = tuple(name for name, entry in datasets if entry.get("missing"))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"{folder / MANIFEST_FILE}: not a manifest of results: {error!r}"
@@ -130,27 +101,23 @@ def check_rows(results: Results, folder: Path) -> Soundness:
         if key in seen:
             faults.append(f"{where} is row {seen[key]} again")
         seen.setdefault(key, number)
-        impossible = (
-            *_identity_faults(row, splits, methods, scalings),
-            *_figure_faults(row, shares, may_lack),
-        )
-        faults += [f"{where}: {fault}" for fault in impossible]
+        strange = _identity_faults(row, results, splits)
+        impossible = _figure_faults(row, shares, may_lack)
+        faults += [f"{where}: {fault}" for fault in (*strange, *impossible)]
     done = count_cells(results).done
     return Soundness(results.name, done, expected, missing, tuple(faults))
 
 
 def _identity_faults(
-    row: RowValues,
-    splits: Mapping[str, int],
-    methods: Container[str],
-    scalings: Scalings,
+    row: RowValues, results: Results, splits: Mapping[str, int]
 ) -> Iterator[str]:
-    """Say what in a row the manifest does not list."""
-    if row["method"] not in methods:
+    """Say what in a row the manifest does not list; a measurement has any scaling."""
+    classified = results.experiment.kind == "classification"
+    if row["method"] not in results.methods:
         yield f"{MANIFEST_FILE} has no method {row['method']!r}"
-    if row["mode"] not in scalings:
+    if row["mode"] not in results.modes:
         yield f"{MANIFEST_FILE} has no mode {row['mode']!r}"
-    elif row["scaling"] not in (scalings[row["mode"]] or (row["scaling"],)):
+    elif classified and row["scaling"] not in ROWS_OF_MODE[row["mode"]]:
         yield f"the mode {row['mode']} has no scaling {row['scaling']!r}"
     if row["dataset"] not in splits:
         yield f"{MANIFEST_FILE} has no data set {row['dataset']!r}"
@@ -182,34 +149,15 @@ def _figure_faults(
             yield f"{column} is {value:g}, not between 0 and 1"
 
 
-# ------------------------------------------------------------------- writing fresh rows
-
-
 def update_reference(
     reference: Path, fresh: Path, names: Sequence[str] = ()
 ) -> list[str]:
-    """Write fresh results of experiments over the reference.
+    """Write fresh results of experiments over the reference, and say what was written.
 
-    Rows that were not run again stay. Their manifest stays too, with what the fresh run
-    adds to it, and lists the run under ``updates``.
-
-    Parameters
-    ----------
-    reference, fresh : Path
-        Folders with one folder per experiment.
-    names : sequence of str
-        Experiments; none means all fresh ones.
-
-    Returns
-    -------
-    list of str
-        What was written, one line per experiment.
-
-    Raises
-    ------
-    InputError
-        If only a part was run and it is not the same experiment; nothing is written
-        for any experiment then.
+    Both folders have one folder per experiment; no `names` means all fresh ones. Rows
+    that were not run again stay. Their manifest stays too, with what the fresh run adds
+    to it, and lists the run under ``updates``. Raises InputError if only a part was run
+    and it is not the same experiment; nothing is written for any experiment then.
     """
     wanted = list(names) or experiments_in(fresh)
     known = set(experiments_in(reference))
@@ -244,33 +192,25 @@ def _update(reference: Path, fresh: Path, known: bool) -> str:
         return f"{fresh.name}: no cells, so nothing is updated"
     old = _rows(reference) if known else new.iloc[:0]
     kept = old.index.difference(new.index, sort=False)
+    added = new.index.difference(old.index, sort=False)
     if len(kept):
-        _merge(reference, fresh, old, new)
+        columns = list(dict.fromkeys([*old.columns, *new.columns]))
+        rows = pd.concat([new, old.loc[kept]]).loc[[*old.index, *added], columns]
+        was, now = (read_manifest(x / MANIFEST_FILE) for x in (reference, fresh))
+        merged = _merged_manifest(was, now, new)
+        with replacing(reference / ROWS_FILE) as temporary:
+            rows.fillna("").to_csv(temporary, index=False, lineterminator="\n")
+        write_manifest(reference / MANIFEST_FILE, merged)
     else:
         for name in (ROWS_FILE, MANIFEST_FILE):
             with replacing(reference / name) as temporary:
                 shutil.copyfile(fresh / name, temporary)
     if not known:
         return f"{fresh.name}: added {len(new)} cells"
-    added = len(new.index.difference(old.index))
     return (
-        f"{fresh.name}: replaced {len(new) - added} cells, added {added},"
+        f"{fresh.name}: replaced {len(new) - len(added)} cells, added {len(added)},"
         f" kept {len(kept)}"
     )
-
-
-def _merge(reference: Path, fresh: Path, old: pd.DataFrame, new: pd.DataFrame) -> None:
-    """Write the rows of both, the new ones where a cell is in both."""
-    columns = list(dict.fromkeys([*old.columns, *new.columns]))
-    order = [*old.index, *new.index.difference(old.index, sort=False)]
-    rows = pd.concat([new, old.loc[old.index.difference(new.index, sort=False)]])
-    was, now = (read_manifest(folder / MANIFEST_FILE) for folder in (reference, fresh))
-    merged = _merged_manifest(was, now, new)
-    with replacing(reference / ROWS_FILE) as temporary:
-        rows.loc[order, columns].fillna("").to_csv(
-            temporary, index=False, lineterminator="\n"
-        )
-    write_manifest(reference / MANIFEST_FILE, merged)
 
 
 def _merged_manifest(
@@ -282,7 +222,12 @@ def _merged_manifest(
     set that the new run did not have, for want of data or by a filter, what the
     reference says stays, like its rows.
     """
-    datasets = _merged(old["datasets"], new["datasets"], "name", _was_there)
+    datasets = _merged(
+        old["datasets"],
+        new["datasets"],
+        "name",
+        lambda entry: bool(entry.get("fingerprint")) and not entry.get("missing"),
+    )
     methods = _merged(old["methods"], new["methods"], "label")
     described = len(new["datasets"]), len(new["methods"])
     describing = new if described == (len(datasets), len(methods)) else old
@@ -323,11 +268,6 @@ def _merged_overrides(
         **was.get("selection_overrides", {}),
         **{label: plan for label, plan in newer.items() if label in run_again},
     }
-
-
-def _was_there(dataset: Mapping[str, Any]) -> bool:
-    """Tell whether a run had a data set, which its manifest describes in any case."""
-    return bool(dataset.get("fingerprint")) and not dataset.get("missing")
 
 
 def _merged(

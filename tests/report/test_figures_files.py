@@ -23,7 +23,6 @@ from drmbench.report.figures import (
     Drawing,
     draw_all,
     rendered,
-    rendered_figures,
     to_svg,
     write_figures,
 )
@@ -159,8 +158,12 @@ def test_the_index_links_what_is_written(
     targets = re.findall(r"\]\((\S+)\)", index.read_text())
     assert sorted(targets) == sorted(path.name for path in files)
     assert [name for name in targets if name.startswith("c_beta")] == linked
-    rendered_files = rendered_figures(load_results(tmp_path), formats)
-    assert dict(rendered_files) == {path.name: path.read_bytes() for path in files}
+    rendered_files = {
+        f"{drawing.id}.{suffix}": rendered(drawing, suffix)
+        for drawing in draw_all(load_results(tmp_path))
+        for suffix in formats
+    }
+    assert rendered_files == {path.name: path.read_bytes() for path in files}
 
 
 def test_the_command_draws_and_says_what_it_cannot(run: Run, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import pytest
 from matplotlib.text import Text
 
 from drmbench.report.figures import Drawing
-from drmbench.report.figures.point_labels import label_points
 from drmbench.report.figures.style import (
     DOUBLE,
     SINGLE,
     log_ticks,
     new_figure,
 )
+from drmbench.report.figures.tradeoff import label_points
 
 
 def test_captions_say_how_many_and_under_which_protocol(

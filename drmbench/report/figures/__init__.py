@@ -14,6 +14,7 @@ from matplotlib import ft2font
 
 from drmbench.errors import InputError
 from drmbench.files import replacing
+from drmbench.paper import published_table
 from drmbench.report.figures import ablation, measured, published, ranks, tradeoff
 from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.style import fix_layout, house_style
@@ -25,7 +26,6 @@ __all__ = [
     "draw_all",
     "drawn_with",
     "rendered",
-    "rendered_figures",
     "to_svg",
     "write_figures",
 ]
@@ -65,14 +65,13 @@ def _recipes(
         recipes.append(ablation.draw_selected)
     recipes += [
         partial(ablation.draw_fixed, kernel=kernel)
-        for kernel in ablation.KERNELS
-        if ablation.has_fixed(found, kernel)
+        for kernel in ablation.swept_kernels(found)
     ]
     recipes.append(partial(ranks.draw_ranks, others=others))
-    if published.has_published(found):
+    if published_table(found.experiment.reproduces):
         recipes.append(published.draw_published)
     recipes.append(tradeoff.draw_tradeoff)
-    if published.has_both_modes(found):
+    if {"paper", "honest"} <= set(found.modes):
         recipes.append(published.draw_modes)
     return recipes
 
@@ -82,12 +81,7 @@ def draw_all(
 ) -> Iterator[Drawing]:
     """Draw every figure that results have rows for, experiment by experiment.
 
-    Parameters
-    ----------
-    results : mapping of str to Results
-        Stored results by experiment.
-    say : callable
-        Gets a message for each figure that has no usable rows.
+    `say` gets a message for each figure that has no usable rows.
     """
     for found in results.values():
         for draw in _recipes(found, results):
@@ -110,15 +104,7 @@ def drawn_with() -> str:
 
 
 def rendered(drawing: Drawing, suffix: str) -> bytes:
-    """Return a drawing as the bytes of a file.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        What to render.
-    suffix : {"svg", "pdf", "png"}
-        The format.
-    """
+    """Return a drawing as the bytes of a file in one of :data:`FORMATS`."""
     stream = io.BytesIO()
     metadata = {**_NO_DATES[suffix], "Title": drawing.title}
     with house_style():
@@ -131,28 +117,6 @@ def to_svg(drawing: Drawing) -> str:
     return rendered(drawing, "svg").decode("utf-8")
 
 
-def rendered_figures(
-    results: Mapping[str, Results],
-    formats: Sequence[str] = FORMATS,
-    *,
-    say: Say = logger.warning,
-) -> Iterator[tuple[str, bytes]]:
-    """Give the name and the bytes of every file of a figure, without the index.
-
-    Parameters
-    ----------
-    results : mapping of str to Results
-        Stored results by experiment.
-    formats : sequence of {"svg", "pdf", "png"}
-        The formats of each.
-    say : callable
-        Gets a message for each figure that has no usable rows.
-    """
-    for drawing in draw_all(results, say=say):
-        for suffix in formats:
-            yield f"{drawing.id}.{suffix}", rendered(drawing, suffix)
-
-
 def write_figures(
     results_folder: Path,
     names: Sequence[str],
@@ -163,28 +127,10 @@ def write_figures(
 ) -> list[Path]:
     """Draw stored results into ``out/figures``, with an index of the captions.
 
-    Parameters
-    ----------
-    results_folder : Path
-        Folder with one folder per experiment, such as ``results/reference``.
-    names : sequence of str
-        Experiments to draw; none means all. The index keeps what it says of others.
-    out : Path
-        Folder whose folder ``figures`` is written.
-    formats : sequence of {"svg", "pdf", "png", "all"}
-        The formats of each figure.
-    say : callable
-        Gets a message for each figure that has no usable rows.
-
-    Returns
-    -------
-    list of Path
-        The files, the index last.
-
-    Raises
-    ------
-    InputError
-        If there are no such results or formats, or a file cannot be written.
+    No `names` means all experiments; otherwise the index keeps what it says of others.
+    `formats` are some of :data:`FORMATS`, or ``all``; `say` is as for :func:`draw_all`.
+    Returns the files, the index last. Raises InputError if there are no such results or
+    formats, or a file cannot be written.
     """
     for name in formats:
         if name not in (*FORMATS, "all"):
@@ -202,18 +148,17 @@ def write_figures(
     written, sections = [], {}
     try:
         for drawing in draw_all(results, say=say):
-            for suffix in suffixes:
-                path = folder / f"{drawing.id}.{suffix}"
-                written.append(_write(path, rendered(drawing, suffix)))
-            sections[drawing.id] = _section(drawing, suffixes)
+            files = {suffix: f"{drawing.id}.{suffix}" for suffix in suffixes}
+            for suffix, name in files.items():
+                written.append(_write(folder / name, rendered(drawing, suffix)))
+            sections[drawing.id] = _section(drawing, files)
         if sections:
             others = _present_sections(folder / INDEX) if names else {}
             text = _HEAD + "\n".join({**others, **sections}.values())
             written.append(_write(folder / INDEX, text.encode()))
     except OSError as error:
-        raise InputError(
-            f"cannot write to {folder}: {error.strerror or error}"
-        ) from error
+        why = error.strerror or error
+        raise InputError(f"cannot write to {folder}: {why}") from error
     return written
 
 
@@ -223,10 +168,9 @@ def _write(target: Path, content: bytes) -> Path:
     return target
 
 
-def _section(drawing: Drawing, formats: Sequence[str]) -> str:
+def _section(drawing: Drawing, files: Mapping[str, str]) -> str:
     """Return what the index says of a figure: it shows one format and links others."""
-    files = {suffix: f"{drawing.id}.{suffix}" for suffix in formats}
-    shown = next((files[s] for s in ("svg", "png") if s in files), "")
+    shown = files.get("svg") or files.get("png", "")
     image = f"![{drawing.title}]({shown})\n\n" if shown else ""
     links = [f"[{s.upper()}]({name})" for s, name in files.items() if name != shown]
     return (
@@ -236,7 +180,7 @@ def _section(drawing: Drawing, formats: Sequence[str]) -> str:
 
 
 def _present_sections(index: Path) -> dict[str, str]:
-    """Return the sections of an index that is there, of figures that still are."""
+    """Return the sections of an existing index, of figures that are still there."""
     text = index.read_text(encoding="utf-8") if index.is_file() else ""
     parts: Sequence[str] = _SECTION.split(text)[1:]
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
@@ -27,9 +27,8 @@ from drmbench.report.figures.style import (
     legend_above,
     new_figure,
     plain_numbers,
-    unique_handles,
 )
-from drmbench.run.results import Results
+from drmbench.run.results import Results, Summary
 
 MODELS = ("drm", "krr")
 KERNELS = {"rbf": "rbf kernel", "poly": "polynomial kernel"}
@@ -56,13 +55,7 @@ def _selected_pairs(results: Results) -> dict[str, tuple[str, ...]]:
 
 
 def draw_selected(results: Results) -> Drawing:
-    """Draw the DRM and KRR on each data set, one panel per kernel.
-
-    Raises
-    ------
-    NothingToDrawError
-        If no data set has complete results.
-    """
+    """Draw the DRM and KRR on each data set, one panel per kernel."""
     pairs = _selected_pairs(results)
     labels = [label for pair in pairs.values() for label in pair]
     datasets = _datasets_with(results, labels)
@@ -70,33 +63,33 @@ def draw_selected(results: Results) -> Drawing:
     panels = figure.subplots(1, len(pairs), sharey=True, sharex=True, squeeze=False)[0]
     for panel, (kernel, pair) in zip(panels, pairs.items(), strict=True):
         for model, label, shift in zip(MODELS, pair, (-0.14, 0.14), strict=True):
-            _draw_means(panel, results, datasets, model, label, shift)
+            cells = [_cell(results, dataset, label) for dataset in datasets]
+            _draw_means(panel, cells, model, shift)
         names = [dataset_name(results, dataset) for dataset in datasets]
         panel.set_yticks(range(len(datasets)), names)
         panel.set_ylim(len(datasets) - 0.4, -0.6)
         panel.set_xlabel(metric_label(results.metric))
         panel.set_title(KERNELS[kernel])
-    legend_above(figure, unique_handles(panels))
+    legend_above(figure, panels)
+    shown = "all parameters selected: mean and ± 1 standard deviation over splits."
     return Drawing(
         f"{results.name}_selected",
         f"DRM against KRR, all parameters selected{paper_figure(results, 4)}",
-        _caption(
-            results,
-            f"{metric_label(results.metric)} of the DRM and of kernel ridge regression,"
-            " all parameters selected: mean and ± 1 standard deviation over splits.",
-            datasets,
-            labels,
-        ),
+        _caption(results, f", {shown}", datasets, labels),
         figure,
     )
 
 
+def _cell(results: Results, dataset: str, label: str) -> Summary:
+    return results.summary(dataset, label, mode=fair_mode(results))
+
+
 def _datasets_with(results: Results, labels: Sequence[str]) -> list[str]:
-    mode = fair_mode(results)
+    """Return the data sets that have complete results of any of some methods."""
     shown = [
         dataset
         for dataset in results.datasets
-        if any(results.summary(dataset, m, mode=mode).complete for m in labels)
+        if any(_cell(results, dataset, label).complete for label in labels)
     ]
     if not shown:
         raise NothingToDrawError(
@@ -106,17 +99,9 @@ def _datasets_with(results: Results, labels: Sequence[str]) -> list[str]:
     return shown
 
 
-def _draw_means(
-    panel: Axes,
-    results: Results,
-    datasets: Sequence[str],
-    model: str,
-    label: str,
-    shift: float,
-) -> None:
+def _draw_means(panel: Axes, cells: list[Summary], model: str, shift: float) -> None:
     """Draw a model's means and deviations; no score is below 0 or above 1."""
-    look, mode = family_look(model), fair_mode(results)
-    cells = [results.summary(dataset, label, mode=mode) for dataset in datasets]
+    look = family_look(model)
     shown = [(place, cell) for place, cell in enumerate(cells) if cell.complete]
     means = [cell.mean for _, cell in shown]
     spreads = [0.0 if math.isnan(cell.spread) else cell.spread for _, cell in shown]
@@ -134,77 +119,64 @@ def _draw_means(
     )
 
 
-def has_fixed(results: Results, kernel: str) -> bool:
-    """Tell whether an experiment has runs of both models with β fixed."""
+def swept_kernels(results: Results) -> list[str]:
+    """Return the kernels with which both models were run at several fixed β."""
     sweeps = beta_sweeps(results)
-    return all(f"{m}-{kernel}" in sweeps for m in MODELS)
+    return [k for k in KERNELS if all(f"{model}-{k}" in sweeps for model in MODELS)]
 
 
 def draw_fixed(results: Results, kernel: str) -> Drawing:
-    """Draw the DRM and KRR against a fixed β, one panel per data set.
-
-    Raises
-    ------
-    NothingToDrawError
-        If no data set has complete results.
-    """
+    """Draw the DRM and KRR against a fixed β, one panel per data set."""
     sweeps = beta_sweeps(results)
     curves = {model: sweeps[f"{model}-{kernel}"] for model in MODELS}
     labels = [label for curve in curves.values() for label in curve.values()]
     datasets = _datasets_with(results, labels)
-    figure, panels = grid_of_panels(
-        len(datasets), columns=5, height=1.25, sharex=True, sharey=True
-    )
+    figure, panels = grid_of_panels(len(datasets), columns=5, height=1.25)
     for panel, dataset in zip(panels, datasets, strict=True):
         for model, curve in curves.items():
-            _draw_curve(panel, results, dataset, model, curve)
+            cells = [_cell(results, dataset, label) for label in curve.values()]
+            # The line has a gap where a mean is not complete.
+            means = [cell.mean if cell.complete else math.nan for cell in cells]
+            look = family_look(model)
+            fill = look.colour if model == "drm" else "white"
+            look.plot(panel, list(curve), means, ms=3, mfc=fill)
         panel.set_title(dataset_name(results, dataset), fontsize=7)
         panel.set_xscale("log")
         panel.xaxis.set_major_locator(LogLocator(base=100))
         panel.xaxis.set_major_formatter(plain_numbers())
-    figure.supxlabel("β, fixed", fontsize=8)
-    figure.supylabel(metric_label(results.metric), fontsize=8)
-    legend_above(figure, unique_handles(panels))
+    figure.supxlabel("β, fixed")
+    figure.supylabel(metric_label(results.metric))
+    legend_above(figure, panels)
+    shown = (
+        " against β, which is fixed; all other parameters selected;"
+        f" {KERNELS[kernel]}, mean over the splits."
+    )
     return Drawing(
         f"{results.name}_fixed_beta_{kernel}",
         f"DRM against KRR with β fixed, {KERNELS[kernel]}{paper_figure(results, 5)}",
-        _caption(
-            results,
-            f"{metric_label(results.metric)} of the DRM and of kernel ridge regression"
-            " against β, which is fixed; all other parameters selected;"
-            f" {KERNELS[kernel]}, mean over the splits.",
-            datasets,
-            labels,
-        ),
+        _caption(results, shown, datasets, labels),
         figure,
     )
-
-
-def _draw_curve(
-    panel: Axes, results: Results, dataset: str, model: str, curve: Mapping[float, str]
-) -> None:
-    """Draw a model's means; the line has a gap where one is not complete."""
-    look, mode = family_look(model), fair_mode(results)
-    cells = [results.summary(dataset, label, mode=mode) for label in curve.values()]
-    means = [cell.mean if cell.complete else math.nan for cell in cells]
-    fill = look.colour if model == "drm" else "white"
-    look.plot(panel, list(curve), means, ms=3, mfc=fill)
 
 
 def _caption(
     results: Results, shown: str, datasets: Sequence[str], labels: Sequence[str]
 ) -> str:
-    mode = fair_mode(results)
     missing = [
         f"{name} ({entry.get('missing') or 'no complete results'})"
         for name, entry in results.datasets.items()
         if name not in datasets
     ]
-    for cell in (results.summary(d, m, mode=mode) for d in datasets for m in labels):
+    for cell in (_cell(results, d, label) for d in datasets for label in labels):
         if not cell.complete:
             part = f"{cell.done} of {cell.expected} splits"
             why = "failed" if cell.done == cell.expected else part
             missing.append(f"{cell.method} on {cell.dataset} ({why})")
     return experiment_caption(
-        results, shown, datasets=datasets, modes=[mode], missing=missing
+        results,
+        f"{metric_label(results.metric)} of the DRM and of kernel ridge regression"
+        + shown,
+        datasets=datasets,
+        modes=[fair_mode(results)],
+        missing=missing,
     )

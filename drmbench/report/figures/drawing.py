@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from drmbench.errors import DrmbenchError
-from drmbench.metrics import get_metric
 from drmbench.paper import published_table
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.protocol_words import split_words, times
-from drmbench.report.scores import Scores, scores_of, table_sources
+from drmbench.report.scores import Scores, plain_first, scores_of, table_sources
 from drmbench.report.statistics import CompletePart
 from drmbench.run.results import Results
-from drmbench.words import MODES
+from drmbench.words import MODES, metric_words
 
 #: More names than these are counted, not listed.
 _LISTED = 6
 #: Marks a data set for which a relative stands in.
 STAND_IN = "†"
+_PAPER_FIGURES = {f"figure{number}" for number in range(1, 6)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Drawing:
 
 
 class NothingToDrawError(DrmbenchError):
-    """The results have no row that a drawing could show; the text says what lacks."""
+    """The results have no row that a drawing could show; the text says which."""
 
 
 def fair_mode(results: Results) -> ScalingMode:
@@ -44,20 +44,20 @@ def fair_mode(results: Results) -> ScalingMode:
 
 
 def metric_label(metric: str) -> str:
-    """Return what an axis calls a metric, without its footnote.
+    """Return what an axis calls a metric.
 
     Examples
     --------
     >>> metric_label("accuracy"), metric_label("gmean")
     ('Accuracy', 'G-mean')
     """
-    return get_metric(metric).label.partition(" (")[0]
+    words = metric_words(metric)
+    return words[0].upper() + words[1:]
 
 
 def dataset_name(results: Results, dataset: str) -> str:
     """Return a data set's name, marked if a relative stands in for it."""
-    marked = results.datasets[dataset].get("substitute")
-    return f"{dataset}{STAND_IN if marked else ''}"
+    return dataset + (STAND_IN if results.datasets[dataset].get("substitute") else "")
 
 
 def method_names(results: Results) -> dict[str, str]:
@@ -71,7 +71,7 @@ def method_names(results: Results) -> dict[str, str]:
     if published_table(results.experiment.reproduces) is None:
         return names
     taken: set[str] = set()
-    for label in sorted(names, key=lambda x: results.methods[x]["name"] != x):
+    for label in plain_first(results.methods):
         column = results.methods[label].get("column")
         if column and column not in taken:
             names[label] = column
@@ -80,23 +80,14 @@ def method_names(results: Results) -> dict[str, str]:
 
 
 def beta_sweeps(results: Results) -> dict[str, dict[float, str]]:
-    """Return the methods that were run at several fixed values of β.
-
-    Returns
-    -------
-    dict
-        By the method's name: labels by β, in the order of β.
-    """
+    """Return labels by β, in its order, of each method run at several fixed values."""
     found: dict[str, dict[float, str]] = {}
     for label, entry in results.methods.items():
         beta = entry["params"].get("beta")
         if isinstance(beta, int | float):
             found.setdefault(entry["name"], {})[float(beta)] = label
-    return {
-        name: dict(sorted(labels.items()))
-        for name, labels in found.items()
-        if len(labels) > 1
-    }
+    several = {name: labels for name, labels in found.items() if len(labels) > 1}
+    return {name: dict(sorted(labels.items())) for name, labels in several.items()}
 
 
 def competing_methods(results: Results) -> list[str]:
@@ -110,35 +101,31 @@ def experiment_scores(
 ) -> Scores:
     """Return one experiment's scores as its tables show them.
 
-    Parameters
-    ----------
-    results : Results
-        The experiment.
-    mode : {"honest", "paper", "none", "maxabs"}
-        The scaling mode.
-    others : iterable of Results
-        Experiments from which a table of the paper may borrow columns.
+    `others` are experiments from which a table of the paper may borrow columns.
     """
     published = published_table(results.experiment.reproduces)
     lent_by = published.borrows_from if published else ""
-    together = {results.name: results} | {
-        other.name: other
-        for other in others
-        if lent_by and other.experiment.reproduces == lent_by
-    }
+    lenders = [r for r in others if lent_by and r.experiment.reproduces == lent_by]
+    together = {found.name: found for found in (results, *lenders)}
     (source,) = (s for s in table_sources(together) if results in s.results)
     return scores_of(source, mode, source.metric)
 
 
-def caption(*sentences: str) -> str:
-    """Join the sentences that say something.
-
-    Examples
-    --------
-    >>> caption("One.", "", "Two.")
-    'One. Two.'
-    """
-    return " ".join(sentence for sentence in sentences if sentence)
+def caption(
+    results: Results, datasets: Iterable[str], missing: Sequence[str], *sentences: str
+) -> str:
+    """Join sentences, then say what stands in for data sets and what is not shown."""
+    relatives = [
+        f"{name} ({results.datasets[name]['substitute']})"
+        for name in datasets
+        if results.datasets[name].get("substitute")
+    ]
+    more = []
+    if relatives:
+        more.append(f"{STAND_IN} a relative stands in: {listed(relatives)}.")
+    if missing:
+        more.append(f"Not shown: {listed(missing)}.")
+    return " ".join(filter(None, (*sentences, *more)))
 
 
 def experiment_caption(
@@ -151,20 +138,8 @@ def experiment_caption(
 ) -> str:
     """Return the caption of a figure of classification.
 
-    Parameters
-    ----------
-    results : Results
-        The experiment.
-    shown : str
-        What the figure shows.
-    *more : str
-        Sentences after those on sizes and protocol.
-    datasets : sequence of str
-        The data sets that are shown.
-    modes : sequence of {"honest", "paper", "none", "maxabs"}
-        The scaling modes that are.
-    missing : sequence of str
-        What is not shown, with the reasons.
+    It says what is `shown`, of which data sets, in which modes, then `more`, and what
+    is missing, with the reasons.
     """
     entries = [results.datasets[name] for name in datasets]
     splits = [int(entry["splits"]) for entry in entries]
@@ -175,20 +150,21 @@ def experiment_caption(
         selection = f"parameters selected by {results.selection(mode)}{exceptions}"
         protocols.append(f"{MODES[mode].caption}, {selection}")
     return caption(
+        results,
+        datasets,
+        missing,
         shown,
         f"{times(len(datasets), 'data set')} (n ="
         f" {range_words(entry['n'] for entry in entries)} samples),"
         f" {range_words(splits)} {'split' if max(splits) == 1 else 'splits'} each.",
         f"Protocol: {split_words(results.experiment.split)}; {'; '.join(protocols)}.",
         *more,
-        stand_in_sentence(results, datasets),
-        missing_sentence(missing),
     )
 
 
 def paper_figure(results: Results, number: int) -> str:
     """Return which figure of the paper a title belongs to, if it belongs to one."""
-    of_paper = str(results.experiment.reproduces).startswith("figure")
+    of_paper = results.experiment.reproduces in _PAPER_FIGURES
     return f" (Figure {number} of the paper)" if of_paper else ""
 
 
@@ -210,27 +186,6 @@ def machine_sentence(results: Results) -> str:
     there = results.manifest.get("environment") or {}
     threads = times(int(there.get("threads") or 1), "thread")
     return f"Times on {there.get('cpu') or 'an unnamed processor'}, {threads}."
-
-
-def stand_in_sentence(results: Results, datasets: Iterable[str]) -> str:
-    """Say which relative stands in for each marked data set, if any."""
-    relatives = [
-        f"{name} ({results.datasets[name]['substitute']})"
-        for name in datasets
-        if results.datasets[name].get("substitute")
-    ]
-    return f"{STAND_IN} a relative stands in: {listed(relatives)}." if relatives else ""
-
-
-def missing_sentence(missing: Sequence[str]) -> str:
-    """Say what is not shown, if anything.
-
-    Examples
-    --------
-    >>> missing_sentence(["nci (not run)", "gcm (3 of 5 splits)"])
-    'Not shown: nci (not run), gcm (3 of 5 splits).'
-    """
-    return f"Not shown: {listed(missing)}." if missing else ""
 
 
 def listed(names: Sequence[str]) -> str:

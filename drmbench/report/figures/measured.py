@@ -20,10 +20,8 @@ from drmbench.report.figures.drawing import (
     caption,
     dataset_name,
     machine_sentence,
-    missing_sentence,
     paper_figure,
     range_words,
-    stand_in_sentence,
 )
 from drmbench.report.figures.style import (
     DOUBLE,
@@ -34,7 +32,6 @@ from drmbench.report.figures.style import (
     legend_above,
     log_ticks,
     new_figure,
-    unique_handles,
 )
 from drmbench.report.protocol_words import times
 from drmbench.run.results import Results
@@ -47,7 +44,6 @@ ROUNDING = 1e-15
 #: share of the mean.
 BAND_ENDS = 0.1
 
-_BAND = 0.18
 _ACROSS = 5
 #: Column of the means and of the deviations, and label, of each row of panels.
 _ROWS = (
@@ -57,18 +53,10 @@ _ROWS = (
 
 
 def draw_time(results: Results) -> Drawing:
-    """Draw the time of one test example against the training size, log-log.
-
-    Raises
-    ------
-    NothingToDrawError
-        If no size was measured.
-    """
+    """Draw the time of one test example against the training size, log-log."""
     rows = _measured_rows(results, ["n_train", "seconds_example"])
     datasets = _shown_datasets(results, rows)
-    figure, panels = grid_of_panels(
-        len(datasets), columns=3, height=1.75, sharex=True, sharey=True
-    )
+    figure, panels = grid_of_panels(len(datasets), columns=3, height=1.75)
     guides = []
     for panel, dataset in zip(panels, datasets, strict=True):
         panel.set(xscale="log", yscale="log", title=dataset_name(results, dataset))
@@ -83,36 +71,30 @@ def draw_time(results: Results) -> Drawing:
     panels[0].set_ylim(*log_limits(np.concatenate([mean, mean + spread, guides])))
     log_ticks(panels[0].xaxis)
     log_ticks(panels[0].yaxis)
-    figure.supxlabel("training samples n", fontsize=8)
-    figure.supylabel("time of one test example (s)", fontsize=8)
-    legend_above(figure, unique_handles(panels))
+    figure.supxlabel("training samples n")
+    figure.supylabel("time of one test example (s)")
+    legend_above(figure, panels)
     return Drawing(
         f"{results.name}_time",
         "Time of one test example against the number of training samples"
         + paper_figure(results, 1),
-        caption(
+        _caption(
+            results,
+            rows,
             "Time of one test example against the number n of training samples: mean"
             f" over {range_words(rows['examples'].dropna())} test examples, and a band"
             f" of ± 1 standard deviation (not below {BAND_ENDS:g} of the mean); the"
             " dotted line is proportional to n.",
-            f"{times(len(datasets), 'data set')}, n = {range_words(rows['n_train'])};"
-            f" {constants(rows, 'alpha', 'beta', 'iterations')}, linear kernel.",
+            f"; {constants(rows, 'alpha', 'beta', 'iterations')}, linear kernel.",
             machine_sentence(results),
-            stand_in_sentence(results, datasets),
-            missing_sentence(_missing_measurements(results, rows, "sizes")),
+            counted="sizes",
         ),
         figure,
     )
 
 
 def draw_objective(results: Results) -> Drawing:
-    """Draw the gap of the objective to the lowest value found, by iteration.
-
-    Raises
-    ------
-    NothingToDrawError
-        If there is no trace at :data:`TRACE_BETA`.
-    """
+    """Draw the gap of the objective to the lowest value found, by iteration."""
     rows = _measured_rows(results, ["beta"])
     rows = rows[np.isclose(rows["beta"], TRACE_BETA) & (rows["trace"] != "")]
     if rows.empty:
@@ -120,28 +102,27 @@ def draw_objective(results: Results) -> Drawing:
             f"{results.name}: no finished row has a trace at β = {TRACE_BETA:g}"
         )
     datasets = _shown_datasets(results, rows)
-    figure, panels = grid_of_panels(
-        len(datasets), columns=3, height=1.75, sharex=True, sharey=True
-    )
+    figure, panels = grid_of_panels(len(datasets), columns=3, height=1.75)
     for panel, dataset in zip(panels, datasets, strict=True):
         _draw_gaps(panel, results, rows, dataset)
         panel.set_title(dataset_name(results, dataset))
     panels[0].xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    figure.supxlabel("iteration", fontsize=8)
-    figure.supylabel("relative gap of the objective", fontsize=8)
-    legend_above(figure, unique_handles(panels))
+    figure.supxlabel("iteration")
+    figure.supylabel("relative gap of the objective")
+    legend_above(figure, panels)
     return Drawing(
         f"{results.name}_objective",
         f"Objective against iteration{paper_figure(results, 2)}",
-        caption(
+        _caption(
+            results,
+            rows,
             "Objective against iteration, as (objective − lowest) / |lowest| with the"
             " lowest value that any of the algorithms found on the data set; gaps below"
             f" {ROUNDING:g}, which are rounding, are left out.",
-            f"{times(len(datasets), 'data set')}, n ="
-            f" {range_words(rows['n_train'].dropna())} training samples, one test"
-            f" example; {constants(rows, 'alpha', 'beta')}, linear kernel.",
-            stand_in_sentence(results, datasets),
-            missing_sentence(_missing_measurements(results, rows, "traces", 1)),
+            " training samples, one test example;"
+            f" {constants(rows, 'alpha', 'beta')}, linear kernel.",
+            counted="traces",
+            expected=1,
         ),
         figure,
     )
@@ -170,13 +151,7 @@ def _draw_gaps(panel: Axes, results: Results, rows: pd.DataFrame, dataset: str) 
 
 
 def draw_beta(results: Results) -> Drawing:
-    """Draw the iterations and the time that a test example takes against β.
-
-    Raises
-    ------
-    NothingToDrawError
-        If no penalty was measured.
-    """
+    """Draw the iterations and the time that a test example takes against β."""
     rows = _measured_rows(results, ["beta", "iterations", "seconds_example"])
     datasets = _shown_datasets(results, rows)
     figure, panels = _pairs_of_panels(len(datasets))
@@ -189,16 +164,26 @@ def draw_beta(results: Results) -> Drawing:
         for pair in panels:
             pair[number].set_ylim(*limits)
             log_ticks(pair[number].yaxis)
-    handles = unique_handles(pair[0] for pair in panels)
-    if (rows["converged"] < 1).any():
-        words = "hollow: not all converged"
-        hollow = Line2D([], [], ls="", marker="o", mec=GREY, mfc="white", label=words)
-        handles.append(hollow)
-    legend_above(figure, handles)
+    words = "hollow: not all converged"
+    hollow = Line2D([], [], ls="", marker="o", mec=GREY, mfc="white", label=words)
+    some = (rows["converged"] < 1).any()
+    legend_above(figure, (pair[0] for pair in panels), *([hollow] if some else []))
+    measure = results.experiment.measure
     return Drawing(
         f"{results.name}_beta",
         f"Iterations and time of one test example against β{paper_figure(results, 3)}",
-        _beta_caption(results, rows, datasets),
+        _caption(
+            results,
+            rows,
+            "Iterations until the tolerance was met (above) and time of one test"
+            " example (below) against β: mean and ± 1 standard deviation over"
+            f" {range_words(rows['examples'].dropna())} test examples."
+            " Hollow markers: some examples did not meet the tolerance.",
+            f" training samples; {constants(rows, 'alpha')}, tolerance {measure.tol:g},"
+            f" at most {measure.iterations:,} iterations, linear kernel.",
+            machine_sentence(results),
+            counted="values of β",
+        ),
         figure,
     )
 
@@ -218,37 +203,13 @@ def _pairs_of_panels(number: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
             pair[1].remove()
             continue
         for panel, (_, _, label) in zip(pair, _ROWS, strict=True):
-            panel.set_xscale("log")
-            panel.set_yscale("log")
+            panel.set(xscale="log", yscale="log", ylabel="" if column else label)
             panel.xaxis.set_major_locator(LogLocator(numticks=5))
             panel.tick_params(labelleft=column == 0)
-            if column == 0:
-                panel.set_ylabel(label)
         pair[1].tick_params(labelbottom=True)
         pair[1].set_xlabel("β")
         pairs.append(pair)
     return figure, pairs
-
-
-def _beta_caption(results: Results, rows: pd.DataFrame, datasets: list[str]) -> str:
-    measure = results.experiment.measure
-    settings = [
-        constants(rows, "alpha"),
-        f"tolerance {measure.tol:g}",
-        f"at most {measure.iterations:,} iterations",
-    ]
-    return caption(
-        "Iterations until the tolerance was met (above) and time of one test example"
-        " (below) against β: mean and ± 1 standard deviation over"
-        f" {range_words(rows['examples'].dropna())} test examples."
-        " Hollow markers: some examples did not meet the tolerance.",
-        f"{times(len(datasets), 'data set')}, n ="
-        f" {range_words(rows['n_train'].dropna())} training samples;"
-        f" {', '.join(filter(None, settings))}, linear kernel.",
-        machine_sentence(results),
-        stand_in_sentence(results, datasets),
-        missing_sentence(_missing_measurements(results, rows, "values of β")),
-    )
 
 
 def _solver_look(results: Results, label: str) -> Look:
@@ -303,7 +264,7 @@ def _plot_series(
         room = np.nan_to_num(series[spread].to_numpy(dtype=float))
         lower = np.maximum(middle - room, BAND_ENDS * middle)
         colour, marker = look.colour, look.marker
-        panel.fill_between(at, lower, middle + room, color=colour, alpha=_BAND, lw=0)
+        panel.fill_between(at, lower, middle + room, color=colour, alpha=0.18, lw=0)
         look.plot(panel, at, middle)
         if x == "beta":
             hollow = series["converged"].to_numpy() < 1
@@ -323,24 +284,34 @@ def log_limits(values: NDArray[np.float64], margin: float = 0.08) -> tuple[float
     return float(10 ** (low - room)), float(10 ** (high + room))
 
 
-def _missing_measurements(
-    results: Results, rows: pd.DataFrame, noun: str, expected: int | None = None
-) -> list[str]:
-    """Return what is expected, by default by the manifest, but not measured."""
+def _caption(
+    results: Results,
+    rows: pd.DataFrame,
+    shown: str,
+    setting: str,
+    *more: str,
+    counted: str,
+    expected: int | None = None,
+) -> str:
+    """Return a caption that says what is shown, on what, and what was not measured.
+
+    Without `expected` the manifest says how many rows a method has on a data set.
+    """
+    datasets = _shown_datasets(results, rows)
     counts = rows.groupby(["dataset", "method"]).size().to_dict()
     missing = []
     for dataset, entry in results.datasets.items():
-        if dataset not in set(rows["dataset"]):
+        if dataset not in datasets:
             missing.append(f"{dataset} ({entry.get('missing') or 'not run'})")
             continue
         wanted = expected or int(entry["splits"])
-        missing += [
-            f"{label} on {dataset} ({counts.get((dataset, label), 0)} of {wanted}"
-            f" {noun})"
-            for label in results.methods
-            if counts.get((dataset, label), 0) < wanted
-        ]
-    return missing
+        for label in results.methods:
+            count = counts.get((dataset, label), 0)
+            if count < wanted:
+                missing.append(f"{label} on {dataset} ({count} of {wanted} {counted})")
+    sizes = range_words(rows["n_train"].dropna())
+    tested = f"{times(len(datasets), 'data set')}, n = {sizes}{setting}"
+    return caption(results, datasets, missing, shown, tested, *more)
 
 
 def constants(rows: pd.DataFrame, *names: str) -> str:

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from drmbench.paper import published_table
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.figures.drawing import (
     Drawing,
@@ -26,7 +25,6 @@ from drmbench.report.figures.style import (
     BLACK,
     DOUBLE,
     GREY,
-    LABEL_SIZE,
     LIGHT,
     PALE,
     SINGLE,
@@ -49,21 +47,11 @@ _FILLS = ("full", "none", "left")
 _ACROSS = np.array([0.0, 0.09, -0.09, 0.18, -0.18])
 
 
-def has_published(results: Results) -> bool:
-    """Tell whether an experiment reproduces a table of the paper."""
-    return published_table(str(results.experiment.reproduces)) is not None
-
-
 def draw_published(results: Results) -> Drawing:
     """Draw our means against the published ones, with the line of equality.
 
     The mode is the paper's if it was run, else the first. A data set for which a
     relative stands in is not compared.
-
-    Raises
-    ------
-    NothingToDrawError
-        If no published cell has a complete figure of ours.
     """
     mode = "paper" if "paper" in results.modes else results.modes[0]
     scores = experiment_scores(results, mode)
@@ -81,9 +69,9 @@ def draw_published(results: Results) -> Drawing:
     for panel, (name, family) in zip(panels, families.items(), strict=True):
         _draw_family(panel, family, family_look(name), limits)
     label = metric_label(scores.metric)
-    figure.supxlabel(f"{label}, published", fontsize=8)
-    figure.supylabel(f"{label}, ours", fontsize=8)
-    where = target_words(str(results.experiment.reproduces))
+    figure.supxlabel(f"{label}, published")
+    figure.supylabel(f"{label}, ours")
+    where = target_words(results.experiment.reproduces)
     return Drawing(
         f"{results.name}_published",
         f"Ours against {where} of the paper: {results.experiment.title}",
@@ -123,8 +111,6 @@ def _square_panels(families: Mapping[str, Columns]) -> tuple[Figure, list[Axes]]
         height=(width - 0.4) / columns + legend + 0.13,
         width=width,
         margin=0.25,
-        sharex=True,
-        sharey=True,
     )
 
 
@@ -136,12 +122,10 @@ def _draw_family(
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     for number, (column, cells) in enumerate(columns.items()):
-        published = [_published(cell) for cell in cells]
-        ours = [cell.ours.mean for cell in cells]
+        means = [_published(cell) for cell in cells], [cell.ours.mean for cell in cells]
         spreads = [cell.ours.spread for cell in cells]
         panel.errorbar(
-            published,
-            ours,
+            *means,
             xerr=[cell.paper.spread or 0.0 if cell.paper else 0.0 for cell in cells],
             yerr=[0.0 if math.isnan(spread) else spread for spread in spreads],
             fmt="none",
@@ -150,8 +134,7 @@ def _draw_family(
             alpha=0.6,
         )
         panel.plot(
-            published,
-            ours,
+            *means,
             look.marker,
             color=look.colour,
             fillstyle=_FILLS[number % len(_FILLS)],
@@ -173,7 +156,6 @@ def _published_caption(
     results: Results, cells: Sequence[ScoreCell], what: str, mode: ScalingMode
 ) -> str:
     there = {cell.ours.dataset for cell in cells}
-    datasets = [dataset for dataset in results.datasets if dataset in there]
     differences = [cell.difference for cell in cells]
     near = sum(abs(difference) <= 0.005 for difference in differences)
     missing = []
@@ -189,25 +171,14 @@ def _published_caption(
         " over the splits, where there is one."
         f" {len(cells)} published cells; {near} within 0.005 of ours; mean difference"
         f" {sum(differences) / len(differences):+.4f}.",
-        datasets=datasets,
+        datasets=[dataset for dataset in results.datasets if dataset in there],
         modes=[mode],
         missing=missing,
     )
 
 
-def has_both_modes(results: Results) -> bool:
-    """Tell whether an experiment was run in both the paper's and the honest mode."""
-    return {"paper", "honest"} <= set(results.modes)
-
-
 def draw_modes(results: Results) -> Drawing:
-    """Draw paper mode minus honest mode on each data set, one row per method.
-
-    Raises
-    ------
-    NothingToDrawError
-        If no method has complete results in both modes on a data set.
-    """
+    """Draw paper mode minus honest mode on each data set, one row per method."""
     methods = competing_methods(results)
     both = (results.means(mode="paper") - results.means(mode="honest"))[methods]
     shown = both.dropna(axis=0, how="all").dropna(axis=1, how="all")
@@ -217,40 +188,28 @@ def draw_modes(results: Results) -> Drawing:
         )
     figure = new_figure(SINGLE, 0.21 * shown.shape[1] + 0.75)
     panel = figure.subplots()
-    names = method_names(results)
     for row, method in enumerate(shown.columns):
+        values = shown[method].dropna()
         look = family_look(results.methods[method]["family"])
-        _draw_differences(panel, row, shown[method].dropna(), look)
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        panel.plot([low, high], [row, row], color=PALE, lw=7, solid_capstyle="butt")
+        panel.plot([middle], [row], "|", color=BLACK, ms=10, mew=1.4)
+        heights = row + np.resize(_ACROSS, len(values))
+        panel.plot(
+            values, heights, look.marker, color=look.colour, alpha=0.7, ms=3.5, mew=0
+        )
     panel.axvline(0, color=GREY, lw=0.8, zorder=1)
+    names = method_names(results)
     panel.set_yticks(range(shown.shape[1]), [names[m] for m in shown.columns])
     panel.set_ylim(shown.shape[1] - 0.4, -0.6)
     # Below the figure, not the panel, which long names of methods make narrow.
-    figure.supxlabel(
-        f"{metric_label(results.metric)}: paper mode − honest mode",
-        fontsize=LABEL_SIZE,
-    )
+    label = metric_label(results.metric)
+    figure.supxlabel(f"{label}: paper mode − honest mode")
     return Drawing(
         f"{results.name}_modes",
         f"Paper mode minus honest mode: {results.experiment.title}",
         _modes_caption(results, both, [str(name) for name in shown.index]),
         figure,
-    )
-
-
-def _draw_differences(
-    panel: Axes, row: int, values: pd.Series[float], look: Look
-) -> None:
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    panel.plot([low, high], [row, row], color=PALE, lw=7, solid_capstyle="butt")
-    panel.plot([middle], [row], "|", color=BLACK, ms=10, mew=1.4)
-    panel.plot(
-        values,
-        row + np.resize(_ACROSS, len(values)),
-        look.marker,
-        color=look.colour,
-        alpha=0.7,
-        ms=3.5,
-        mew=0,
     )
 
 

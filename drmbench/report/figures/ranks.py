@@ -13,7 +13,7 @@ from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.figures.drawing import (
     Drawing,
     NothingToDrawError,
-    beta_sweeps,
+    competing_methods,
     experiment_caption,
     experiment_scores,
     fair_mode,
@@ -57,6 +57,24 @@ class Standing:
     cd: float  #: Nemenyi's critical difference
     families: dict[str, str]  #: The family of each method, by its name in the tables
 
+    @classmethod
+    def of(cls, scores: Scores) -> Standing | None:
+        """Rank the methods that compete, or return None if too few are complete."""
+        parts = (*scores.source.lenders, *scores.source.results)
+        methods = {x: r.methods[x] for r in parts for x in competing_methods(r)}
+        families = {
+            column.heading: base_family(methods[label]["family"])
+            for column in scores.ranked
+            for label in column.labels[:1]
+            if label in methods
+        }
+        part = complete_part(scores.ranked_scores()[list(families)])
+        n, k = part.means.shape
+        if n < _FEWEST or k < 2:
+            return None
+        ranks = mean_ranks(part.means).sort_values(kind="stable")
+        return cls(scores.mode, part, ranks, critical_difference(k, n), families)
+
     @cached_property
     def bars(self) -> list[tuple[float, float, int]]:
         """The ends of each clique's bar, and its level: bars may not touch."""
@@ -80,35 +98,17 @@ class Standing:
         """The lines that a panel takes: scale, bars, and half of the names."""
         return 4.2 + self.depth + (len(self.ranks) + 1) // 2
 
-    @property
-    def test_words(self) -> str:
-        """What Friedman's test says."""
-        test = friedman(self.part.means)
-        value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
-        return f"{value} ({self.mode} mode, {test.k} methods, N = {test.n} data sets)"
-
 
 def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
     """Draw the mean ranks, one panel per mode; bars join what cannot be told apart.
 
-    The methods that compete are those that the tables rank.
-
-    Parameters
-    ----------
-    results : Results
-        The experiment.
-    others : mapping of str to Results
-        Experiments from which its table of the paper may borrow columns.
-
-    Raises
-    ------
-    NothingToDrawError
-        If fewer than three data sets, or two methods, have complete results.
+    The methods that compete are those that the tables rank; the experiment's table of
+    the paper may borrow columns from `others`.
     """
     fair = fair_mode(results)
     modes = (fair, *(mode for mode in results.modes if mode != fair))
     compared = [experiment_scores(results, mode, others.values()) for mode in modes]
-    standings = [s for scores in compared if (s := _standing(scores))]
+    standings = [s for scores in compared if (s := Standing.of(scores))]
     if not standings:
         raise NothingToDrawError(
             f"{results.name}: mean ranks need two methods with complete results on"
@@ -127,25 +127,6 @@ def draw_ranks(results: Results, others: Mapping[str, Results]) -> Drawing:
         _caption(results, compared[0], standings),
         figure,
     )
-
-
-def _standing(scores: Scores) -> Standing | None:
-    parts = (*scores.source.lenders, *scores.source.results)
-    swept = {x for r in parts for s in beta_sweeps(r).values() for x in s.values()}
-    methods = {label: entry for r in parts for label, entry in r.methods.items()}
-    families = {
-        column.heading: base_family(methods[column.labels[0]]["family"])
-        for column in scores.ranked
-        if column.labels
-        and column.labels[0] in methods
-        and column.labels[0] not in swept
-    }
-    part = complete_part(scores.ranked_scores()[list(families)])
-    n, k = part.means.shape
-    if n < _FEWEST or k < 2:
-        return None
-    ranks = mean_ranks(part.means).sort_values(kind="stable")
-    return Standing(scores.mode, part, ranks, critical_difference(k, n), families)
 
 
 def _draw_panel(panel: Axes, standing: Standing) -> None:
@@ -197,8 +178,13 @@ def _draw_name(
 def _caption(results: Results, scores: Scores, standings: Sequence[Standing]) -> str:
     headings = set(standings[0].part.means.index)
     shown = [row.dataset for row in scores.rows if row.heading in headings]
+    tests = []
     modes: dict[str, list[str]] = {}  # in which something is left out
     for standing in standings:
+        test = friedman(standing.part.means)
+        value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
+        sizes = f"{test.k} methods, N = {test.n} data sets"
+        tests.append(f"{value} ({standing.mode} mode, {sizes})")
         for text in left_out(standing.part):
             modes.setdefault(text, []).append(standing.mode)
     gaps = [
@@ -212,7 +198,7 @@ def _caption(results: Results, scores: Scores, standings: Sequence[Standing]) ->
         f"Mean ranks by {metric_words(scores.metric)}, 1 being the best. Bars join"
         " methods whose mean ranks differ by less than Nemenyi's critical difference"
         " (CD) at the 5% level. Friedman's test (Iman and Davenport):"
-        f" {'; '.join(standing.test_words for standing in standings)}.",
+        f" {'; '.join(tests)}.",
         f"{lent} there." if scores.lent else "",
         datasets=shown,
         modes=[standing.mode for standing in standings],

@@ -6,12 +6,13 @@ apart; every series also has a marker or a line of its own, for print without co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -31,13 +32,12 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY, LIGHT, PALE = "#666666", "#BBBBBB", "#E6E6E6"
 
-LABEL_SIZE = 8
-
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 8,
     "axes.titlesize": 8,
-    "axes.labelsize": LABEL_SIZE,
+    "axes.labelsize": 8,
+    "figure.labelsize": 8,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "legend.fontsize": 7.5,
@@ -94,23 +94,24 @@ _FAMILIES: Mapping[str, Look] = {
     "nb": Look(SKY, "P", name="naive Bayes"),
     "slda": Look(BLACK, "X", name="SLDA"),
 }
-_SAME_FAMILY = {"drm-large": "drm", "linear-svm": "svm"}
+#: Families that are drawn like another, also on data that was over-sampled before.
+_LIKE = {"drm-large": "drm", "linear-svm": "svm"}
+_LIKE |= {f"oversampled-{name}": _LIKE.get(name, name) for name in (*_FAMILIES, *_LIKE)}
 
 
 def base_family(family: str) -> str:
-    """Return the family without what was done to the data before.
+    """Return the family whose look a family of the manifest shares, or itself.
 
     Examples
     --------
     >>> base_family("oversampled-svm"), base_family("drm-large"), base_family("nb")
     ('svm', 'drm', 'nb')
     """
-    plain = family.removeprefix("oversampled-")
-    return _SAME_FAMILY.get(plain, plain)
+    return _LIKE.get(family, family)
 
 
 def family_look(family: str) -> Look:
-    """Return how methods of a family are drawn; a strange one is a grey star."""
+    """Return how methods of a family are drawn; an unknown one is a grey star."""
     base = base_family(family)
     return _FAMILIES.get(base, Look(GREY, "*", name=base or "other"))
 
@@ -138,29 +139,20 @@ def grid_of_panels(
     height: float,
     width: float | None = None,
     margin: float = 0.55,
-    **shared: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels of a height, row by row, and the panels.
+    """Return a figure with so many panels of the same axes, row by row, and the panels.
 
     A place that is left over in the last row stays empty, and the panel above it
-    gets the tick labels that would have been there.
-
-    Parameters
-    ----------
-    number, columns : int
-        Panels, and panels in a row.
-    height, width : float
-        Of a panel and of the figure, in inches; one panel needs one column.
-    margin : float
-        Height for what all panels share, in inches: a legend, a label.
-    **shared
-        ``sharex`` and ``sharey``, as ``Figure.subplots`` takes them.
+    gets the tick labels that would have been there. `height` is that of a panel,
+    `width` that of the figure, `margin` the height of what all panels have in common:
+    a legend, a label; all in inches.
     """
     columns = min(columns, number)
     rows = -(-number // columns)
     width = width or (SINGLE if number == 1 else DOUBLE)
     figure = new_figure(width, height * rows + margin)
-    panels = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    panels = list(grid.flat)
     for spare in panels[number:]:
         spare.remove()
     for panel in panels[max(0, number - columns) : number]:
@@ -185,7 +177,6 @@ def log_ticks(axis: Axis) -> None:
     Matplotlib's own leave a short axis without a number, or fill it with many.
     """
     low, high = axis.get_view_interval()
-    plain = low >= 1e-3 and high < 1e5
     axis.set_minor_formatter(NullFormatter())
     if high < 10 * low:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
@@ -194,20 +185,16 @@ def log_ticks(axis: Axis) -> None:
         # In thousands 1, 2, 5 would run into each other on a narrow panel.
         subs = (1.0, 3.0) if high >= 1e4 else (1.0, 2.0, 5.0)
         axis.set_major_locator(LogLocator(subs=subs))
-    if plain or high < 100 * low:
+    if high < 100 * low or (low >= 1e-3 and high < 1e5):
         axis.set_major_formatter(plain_numbers())
 
 
-def legend_above(figure: Figure, handles: Sequence[Any]) -> None:
-    """Put one legend for all panels above them."""
-    columns = min(len(handles), 6 if figure.get_figwidth() > SINGLE else 2)
-    figure.legend(handles=list(handles), loc="outside upper center", ncols=columns)
-
-
-def unique_handles(panels: Iterable[Axes]) -> list[Any]:
-    """Return one legend handle for each label in some panels, first come first."""
-    found: dict[str, Any] = {}
+def legend_above(figure: Figure, panels: Iterable[Axes], *more: Artist) -> None:
+    """Put one legend above all panels: each of their labels once, then `more`."""
+    found: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    return list(found.values())
+    handles = [*found.values(), *more]
+    columns = min(len(handles), 6 if figure.get_figwidth() > SINGLE else 2)
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns)
