@@ -21,7 +21,7 @@ from importlib import metadata
 from pathlib import Path
 
 from drmbench.files import replacing
-from drmbench.report.figures import drawn_with, rendered_figures, write_figures
+from drmbench.report.figures import drawn_with, write_figures
 from drmbench.report.report import write_report
 from drmbench.report.tables import rendered_tables
 from drmbench.run.results import load_results
@@ -48,14 +48,11 @@ def fresh_files() -> Iterator[tuple[str, bytes]]:
     """Give name and content of every file that the commands write, sorted by name."""
     results = load_results(REFERENCE)
     found = {f"tables/{name}": text.encode() for name, text in rendered_tables(results)}
-    found |= {
-        f"figures/{name}": content
-        for name, content in rendered_figures(results, ("pdf", "png"))
-    }
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         write_report(REFERENCE, (), out / "report.html")
-        write_figures(REFERENCE, [], out)
+        write_figures(REFERENCE, [], out, formats=("pdf", "png"))
+        write_figures(REFERENCE, [], out)  # last, for the index of what git holds
         for path in (p for p in out.rglob("*") if p.is_file()):
             found[path.relative_to(out).as_posix()] = path.read_bytes()
     yield from sorted(found.items())
