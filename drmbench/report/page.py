@@ -1,20 +1,26 @@
-"""The report page: what it shows, as plain data for its templates."""
+"""The report: results judged, tabulated and drawn, on one page.
+
+What the page shows is plain data (:class:`Content`) for its templates.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import TYPE_CHECKING
+from importlib.resources import files as shipped
+from pathlib import Path
 
 from markupsafe import Markup
 
 from drmbench import __version__
-from drmbench.report import facts
-from drmbench.report.html import render
+from drmbench.errors import InputError
+from drmbench.files import replacing
+from drmbench.report import facts, figures
+from drmbench.report.claims import Verdict, judge
+from drmbench.report.html import inline_svg, render
 from drmbench.report.protocol_words import (
     metrics_words,
     run_command,
@@ -23,12 +29,11 @@ from drmbench.report.protocol_words import (
     target_words,
     times,
 )
+from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, anchor
-from drmbench.run.results import Results
-from drmbench.words import MODES
-
-if TYPE_CHECKING:
-    from drmbench.report.claims import Verdict
+from drmbench.report.tables import experiment_tables
+from drmbench.run.results import Results, load_results
+from drmbench.words import MODES, paper_place
 
 TITLE = "The Discriminative Ridge Machine, reproduced"
 
@@ -39,6 +44,8 @@ STATUSES = {
     "not reproduced": "✗",
     "not testable": "?",
 }
+#: Long tables that repeat, cell by cell or pair by pair, what shorter ones sum up.
+_ON_DEMAND = ("wilcoxon", "wilcoxon-beyond", "agreement-cells", "rules-cells")
 
 
 @dataclass(frozen=True)
@@ -96,8 +103,7 @@ class ExperimentContent:
     @property
     def protocol(self) -> list[tuple[str, str]]:
         """How it was run: terms and what is said of them."""
-        experiment = self.results.experiment
-        limit = experiment.timeout
+        experiment, limit = self.results.experiment, self.results.experiment.timeout
         return [
             ("Split", split_words(experiment.split)),
             ("Selection", selection_words(self.results)),
@@ -206,12 +212,13 @@ class Content:
         datasets = {name for found in results for name in found.datasets}
         methods = {label for found in results for label in found.methods}
         counts = [facts.count_cells(found) for found in results]
+        bad = sum(count.failed + count.timeouts + count.skipped for count in counts)
         return (
             f"{times(len(results), 'experiment')}, {times(len(datasets), 'data set')},"
             f" {times(len(methods), 'method')}: {sum(c.done for c in counts):,} of"
             f" {sum(c.expected for c in counts):,} cells are done (a cell is a method"
             " on one split of a data set in one scaling mode);"
-            f" {sum(c.without_figure for c in counts):,} of them gave no figure,"
+            f" {bad:,} of them gave no figure,"
             " because the method failed, ran out of time or does not apply, and are"
             " listed with their reasons."
         )
@@ -229,9 +236,9 @@ class Content:
 def page(content: Content) -> str:
     """Return the page: one HTML file that needs no other and asks no network."""
     results = content.results
-    assets = files("drmbench.report").joinpath("assets")
+    assets = shipped("drmbench.report") / "assets"
     style, script = (
-        assets.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
+        (assets / name).read_text("utf-8") for name in ("report.css", "report.js")
     )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
@@ -247,3 +254,83 @@ def page(content: Content) -> str:
         environment=[facts.machines_table(results), facts.packages_table(results)],
         data=[facts.datasets_table(results), facts.files_table(results)],
     )
+
+
+def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
+    """Write the report on some or all experiments of a folder, and return the file.
+
+    Raises
+    ------
+    InputError
+        If there are no such results, or the file cannot be written.
+    """
+    results = load_results(results_folder, names)
+    if not results:
+        raise InputError(
+            f"{results_folder} has no results to report on. `drmbench run CONFIG --out"
+            f" {results_folder}` would make some; --results names another folder."
+        )
+    try:
+        with replacing(out) as temporary:  # a folder that is closed shows at once
+            text = page(gather(results))
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
+    return out
+
+
+def gather(results: Mapping[str, Results]) -> Content:
+    """Judge, tabulate and draw results: the paper's tables, its figures, then others.
+
+    Experiments that share a table of the paper are one group.
+    """
+    ordered = dict(
+        sorted(
+            results.items(),
+            key=lambda item: (paper_place(item[1].experiment.reproduces), item[0]),
+        )
+    )
+    tables = experiment_tables(ordered)
+    groups = {
+        source.results[0].name: _group(source.id, source.title, source.results, tables)
+        for source in table_sources(ordered)
+    }
+    tabled = {part.results.name for g in groups.values() for part in g.experiments}
+    for name, found in ordered.items():
+        if name not in tabled:
+            groups[name] = _group(name, name, [found], tables)
+    return Content(
+        [groups[name] for name in ordered if name in groups],
+        judge(ordered),
+        facts.dataset_tables(),
+        figures.drawn_with(),
+    )
+
+
+def _group(
+    name: str, title: str, results: Sequence[Results], tables: Sequence[Table]
+) -> Group:
+    """Show tables of the group's own metric at once, the others on demand."""
+    own = [table for table in tables if table.experiment == name]
+    shown: list[Table] = []
+    others: list[Table] = []
+    for table in own:
+        # The first table is of the metric of the paper's table, which the experiment
+        # may have second. All that was measured is shown.
+        first = table.kind == "measured" or table.metric == own[0].metric
+        at_once = first and table.kind not in _ON_DEMAND
+        (shown if at_once else others).append(table)
+    return Group(name, title, [_drawn(found) for found in results], shown, others)
+
+
+def _drawn(results: Results) -> ExperimentContent:
+    remarks: list[str] = []
+    drawn = [
+        FigureMarkup(
+            inline_svg(figures.to_svg(drawing), f"figure-{drawing.id}", drawing.title),
+            drawing.title,
+            drawing.caption,
+        )
+        for drawing in figures.draw_all({results.name: results}, say=remarks.append)
+    ]
+    return ExperimentContent(results, drawn, remarks)

@@ -16,7 +16,7 @@ from matplotlib import image
 from support import REPOSITORY, files_below
 
 from drmbench.report.figures import FORMATS, drawn_with, write_figures
-from drmbench.report.report import write_report
+from drmbench.report.page import write_report
 from drmbench.report.tables import write_tables
 from drmbench.run.results import read_rows
 

@@ -24,11 +24,11 @@ from drmbench.report.scores import (
 )
 from drmbench.report.table import (
     Cell,
-    Column,
     Table,
     count_cell,
     figure_cell,
-    right_columns,
+    left,
+    right,
 )
 from drmbench.words import OPTIMISTIC
 
@@ -64,11 +64,8 @@ _RULES_NOTES = (
 def agreement(scores: Scores) -> pd.DataFrame:
     """Class every cell of the paper's columns that is complete in paper mode.
 
-    Returns
-    -------
-    DataFrame
-        One row per data set and column: both figures, the better scaling, the class
-        (:class:`~drmbench.paper.Agreement`), and the scaling that is exact, if any.
+    One row per data set and column: both figures, the better scaling, the class
+    (:class:`~drmbench.paper.Agreement`), and the scaling that is exact, if any.
     """
     records = []
     for row in scores.rows:
@@ -80,10 +77,7 @@ def agreement(scores: Scores) -> pd.DataFrame:
             if theirs is not None:
                 kind = theirs.agreement(ours.mean, ours.spread)
                 figures = _by_scaling(row, ours.method, scores.metric)
-                exact_with = next(
-                    (s for s, f in figures if theirs.agreement(*f) is Agreement.EXACT),
-                    "",
-                )
+                exact_with = theirs.exact_scaling(figures) or ""
             records.append(
                 {
                     "dataset": row.heading,
@@ -100,15 +94,15 @@ def agreement(scores: Scores) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def _by_scaling(
-    row: Row, method: str, metric: str
-) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Give mean and deviation of each scaling of paper mode."""
-    owner = row.owner(method)
+def _by_scaling(row: Row, method: str, metric: str) -> dict[str, tuple[float, float]]:
+    """Return mean and deviation of each scaling of paper mode."""
+    owner = row.owner(method, metric)
     assert owner is not None
-    for scaling in ROWS_OF_MODE["paper"]:
-        if rows := owner.split_rows(row.dataset, method, "paper", scaling):
-            yield scaling, figure_over_splits(rows, metric)
+    return {
+        scaling: figure_over_splits(rows, metric)
+        for scaling in ROWS_OF_MODE["paper"]
+        if (rows := owner.split_rows(row.dataset, method, "paper", scaling))
+    }
 
 
 def agreement_tables(source: TableSource) -> Iterator[Table]:
@@ -118,20 +112,16 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
         return
     frame = agreement(scores_of(source, "paper", published.metric))
     title = f"{source.title}: agreement of G-means with the paper"
-    about: dict[str, Any] = {
-        "experiment": source.id,
-        "metric": published.metric,
-        "mode": "paper",
-        "notes": _NOTES,
-    }
+    about: dict[str, Any] = {"experiment": source.id, "metric": published.metric}
+    about |= {"mode": "paper", "notes": _NOTES}
     groups = [] if frame.empty else [*frame.groupby("method", sort=False)]
     yield Table(
         **about,
         kind="agreement",
         title=title,
         columns=(
-            Column("method"),
-            *right_columns(*map(str, Agreement), "exact with either", "cells"),
+            *left("method"),
+            *right(*map(str, Agreement), "exact with either", "cells"),
         ),
         rows=tuple(
             (Cell(str(method)), *map(count_cell, _counts(part)))
@@ -143,12 +133,9 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
         kind="agreement-cells",
         title=f"{title}, cell by cell",
         columns=(
-            Column("data set"),
-            Column("method"),
-            *right_columns("paper", "ours"),
-            Column("scaling"),
-            Column("agreement"),
-            Column("exact with"),
+            *left("data set", "method"),
+            *right("paper", "ours"),
+            *left("scaling", "agreement", "exact with"),
         ),
         rows=tuple(
             (
@@ -178,23 +165,12 @@ def _counts(part: pd.DataFrame) -> list[int]:
 def tried_rules(
     rules: pd.DataFrame, published: PublishedTable, spellings: dict[str, str]
 ) -> pd.DataFrame:
-    """Compare every rule that was tried with the published cells.
+    """Compare every rule of a file of rules with the published cells.
 
-    Parameters
-    ----------
-    rules : DataFrame
-        One row per rule, data set and scaling, as in the file of rules.
-    published : PublishedTable
-        The paper's table.
-    spellings : dict of str to str
-        The paper's name of each data set.
-
-    Returns
-    -------
-    DataFrame
-        One row per rule and data set, without rules for single cells: the published
-        figure, and whether ours is exact with the better scaling (``reported``), exact
-        with any (``either``) and within 0.005 with the better (``near``).
+    ``spellings`` has the paper's name of each data set. One row per rule and data set,
+    without rules for single cells: the published figure, and whether ours is exact with
+    the better scaling (``reported``), exact with any (``either``) and within 0.005 with
+    the better (``near``).
     """
     selections = rules[~rules["rule"].str.startswith("always ")]
     records = []
@@ -231,19 +207,16 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         return
     tried = pd.concat(found)
     title = f"{source.title}: ways to read the paper that were tried"
-    about: dict[str, Any] = {
-        "experiment": source.id,
-        "metric": published.metric,
-        "notes": _RULES_NOTES,
-    }
+    about: dict[str, Any] = {"experiment": source.id, "metric": published.metric}
+    about["notes"] = _RULES_NOTES
     counts = rule_counts(tried)
     yield Table(
         **about,
         kind="rules",
         title=title,
         columns=(
-            *map(Column, _WAY),
-            *right_columns("cells tried", "reported", "either", "within 0.005"),
+            *left(*_WAY),
+            *right("cells tried", "reported", "either", "within 0.005"),
         ),
         rows=tuple(
             (*(Cell(str(text)) for text in line[:5]), *map(count_cell, line[5:9]))
@@ -257,10 +230,9 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         kind="rules-cells",
         title=f"{title}, cell by cell",
         columns=(
-            Column("data set"),
-            Column("column"),
-            Column("paper", "right"),
-            Column("exactly given by"),
+            *left("data set", "column"),
+            *right("paper"),
+            *left("exactly given by"),
         ),
         rows=tuple(
             (
