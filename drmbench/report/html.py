@@ -10,7 +10,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from drmbench.report import facts, protocol_words
 from drmbench.report.table import Table, anchor
+from drmbench.words import MODES
 
 #: Columns from which a table on the page is printed in smaller letters.
 WIDE = 16
@@ -28,7 +30,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(WIDE=WIDE, LONG=LONG)
+    environment.globals.update(WIDE=WIDE, LONG=LONG, MODES=MODES)
+    environment.globals.update(facts=facts, words=protocol_words)
     environment.filters["anchor"] = anchor
     return environment
 

@@ -20,20 +20,14 @@ from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.report import facts, figures
 from drmbench.report.claims import Verdict, judge
+from drmbench.report.figures.drawing import Drawing
 from drmbench.report.html import inline_svg, render
-from drmbench.report.protocol_words import (
-    metrics_words,
-    run_command,
-    selection_words,
-    split_words,
-    target_words,
-    times,
-)
+from drmbench.report.protocol_words import run_command, target_words, times
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, anchor
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import Results, load_results
-from drmbench.words import MODES, paper_place
+from drmbench.words import paper_place
 
 TITLE = "The Discriminative Ridge Machine, reproduced"
 
@@ -49,38 +43,17 @@ _ON_DEMAND = ("wilcoxon", "wilcoxon-beyond", "agreement-cells", "rules-cells")
 
 
 @dataclass(frozen=True)
-class FigureMarkup:
-    """A figure that is ready for the page."""
-
-    svg: Markup  #: The drawing, with ids of its own
-    #: What it shows, in a few words and in full
-    title: str
-    caption: str
-
-
-@dataclass(frozen=True)
 class ExperimentContent:
     """What the page shows of one experiment besides tables of scores."""
 
     results: Results  #: The experiment
-    figures: Sequence[FigureMarkup] = ()  #: Its figures
+    figures: Sequence[tuple[Drawing, Markup]] = ()  #: Its figures, as SVG for the page
     remarks: Sequence[str] = ()  #: Why figures are not there
 
     @property
     def anchor(self) -> str:
         """The id of its section."""
         return anchor(f"experiment-{self.results.name}")
-
-    @property
-    def standing(self) -> str:
-        """How much of what was run, in a sentence."""
-        results, count = self.results, facts.count_cells(self.results)
-        return (
-            f"{target_words(results.experiment.reproduces)}:"
-            f" {times(len(results.datasets), 'data set')},"
-            f" {times(len(results.methods), 'method')},"
-            f" {count.done:,} of {count.expected:,} cells done."
-        )
 
     @property
     def substitutes(self) -> list[str]:
@@ -90,33 +63,6 @@ class ExperimentContent:
             for name, entry in self.results.datasets.items()
             if entry.get("substitute")
         ]
-
-    @property
-    def amiss(self) -> dict[str, Table]:
-        """Tables of what is missing or failed, by heading; none that is empty."""
-        tables = {
-            "Missing data": facts.missing_table(self.results),
-            "Cells without a figure": facts.failures_table(self.results),
-        }
-        return {heading: table for heading, table in tables.items() if table.rows}
-
-    @property
-    def protocol(self) -> list[tuple[str, str]]:
-        """How it was run: terms and what is said of them."""
-        experiment, limit = self.results.experiment, self.results.experiment.timeout
-        return [
-            ("Split", split_words(experiment.split)),
-            ("Selection", selection_words(self.results)),
-            *(("Scaling", MODES[mode].description) for mode in self.results.modes),
-            ("Metrics", metrics_words(self.results)),
-            ("Seed", f"{experiment.seed}"),
-            ("Time limit of a cell", f"{limit:g} s" if limit else "none"),
-        ]
-
-    @property
-    def methods(self) -> Table:
-        """Its methods and their grids."""
-        return facts.methods_table(self.results, f"{self.anchor}-methods")
 
     @property
     def commands(self) -> list[str]:
@@ -155,17 +101,6 @@ class Group:
         target = self.experiments[0].results.experiment.reproduces
         return f"{self.names} ({target_words(target)})" if target else self.names
 
-    @property
-    def standing(self) -> str:
-        """Which experiments it was run as, in a sentence."""
-        return f"Run as {times(len(self.experiments), 'experiment')}: {self.names}."
-
-    @property
-    def more_summary(self) -> str:
-        """What is shown on demand."""
-        more = times(len(self.more_tables), "more table")
-        return f"{more}: other metrics, tests, agreement, times"
-
 
 @dataclass(frozen=True)
 class Content:
@@ -194,18 +129,6 @@ class Content:
         return {status: (mark, counts[status]) for status, mark in STATUSES.items()}
 
     @property
-    def verdict_sentence(self) -> str:
-        """How many of the paper's claims came out how."""
-        if not self.verdicts:
-            return "No claim of the paper was judged."
-        good, half, bad, unknown = (count for _, count in self.statuses.values())
-        return (
-            f"Of {times(len(self.verdicts), 'claim')} of the paper, {good} came out as"
-            f" printed, {half} in part and {bad} not; {unknown} could not be tested"
-            " with these results."
-        )
-
-    @property
     def run_sentence(self) -> str:
         """How much was run and how much of it failed."""
         results = self.results.values()
@@ -218,9 +141,8 @@ class Content:
             f" {times(len(methods), 'method')}: {sum(c.done for c in counts):,} of"
             f" {sum(c.expected for c in counts):,} cells are done (a cell is a method"
             " on one split of a data set in one scaling mode);"
-            f" {bad:,} of them gave no figure,"
-            " because the method failed, ran out of time or does not apply, and are"
-            " listed with their reasons."
+            f" {bad:,} of them gave no figure, because the method failed, ran out of"
+            " time or does not apply, and are listed with their reasons."
         )
 
     @property
@@ -235,7 +157,6 @@ class Content:
 
 def page(content: Content) -> str:
     """Return the page: one HTML file that needs no other and asks no network."""
-    results = content.results
     assets = shipped("drmbench.report") / "assets"
     style, script = (
         (assets / name).read_text("utf-8") for name in ("report.css", "report.js")
@@ -249,10 +170,6 @@ def page(content: Content) -> str:
         script=Markup(script),
         script_digest=digest,
         content=content,
-        run_table=facts.run_table(results),
-        protocol_table=facts.protocol_table(results),
-        environment=[facts.machines_table(results), facts.packages_table(results)],
-        data=[facts.datasets_table(results), facts.files_table(results)],
     )
 
 
@@ -326,11 +243,7 @@ def _group(
 def _drawn(results: Results) -> ExperimentContent:
     remarks: list[str] = []
     drawn = [
-        FigureMarkup(
-            inline_svg(figures.to_svg(drawing), f"figure-{drawing.id}", drawing.title),
-            drawing.title,
-            drawing.caption,
-        )
-        for drawing in figures.draw_all({results.name: results}, say=remarks.append)
+        (x, inline_svg(figures.to_svg(x), f"figure-{x.id}", x.title))
+        for x in figures.draw_all({results.name: results}, say=remarks.append)
     ]
     return ExperimentContent(results, drawn, remarks)
