@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +19,22 @@ WIDE = 16
 LONG = 30
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals.update(WIDE=WIDE, LONG=LONG, MODES=MODES)
-    environment.globals.update(facts=facts, words=protocol_words)
-    environment.filters["anchor"] = anchor
-    return environment
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+_ENVIRONMENT.globals.update(WIDE=WIDE, LONG=LONG, MODES=MODES)
+_ENVIRONMENT.globals.update(facts=facts, words=protocol_words)
+_ENVIRONMENT.filters["anchor"] = anchor
 
 
 def render(template: str, **values: Any) -> Markup:
     """Fill in a file of ``drmbench/report/templates``; text is escaped, not Markup."""
-    return Markup(_environment().get_template(template).render(values))
+    return Markup(_ENVIRONMENT.get_template(template).render(values))
 
 
 def to_html_page(table: Table) -> str:

@@ -227,7 +227,7 @@ def gather(results: Mapping[str, Results]) -> Content:
 def _group(
     name: str, title: str, results: Sequence[Results], tables: Sequence[Table]
 ) -> Group:
-    """Show tables of the group's own metric at once, the others on demand."""
+    """Draw experiments, and show tables of their own metric at once."""
     own = [table for table in tables if table.experiment == name]
     shown: list[Table] = []
     others: list[Table] = []
@@ -237,13 +237,12 @@ def _group(
         first = table.kind == "measured" or table.metric == own[0].metric
         at_once = first and table.kind not in _ON_DEMAND
         (shown if at_once else others).append(table)
-    return Group(name, title, [_drawn(found) for found in results], shown, others)
-
-
-def _drawn(results: Results) -> ExperimentContent:
-    remarks: list[str] = []
-    drawn = [
-        (x, inline_svg(figures.to_svg(x), f"figure-{x.id}", x.title))
-        for x in figures.draw_all({results.name: results}, say=remarks.append)
-    ]
-    return ExperimentContent(results, drawn, remarks)
+    parts = []
+    for found in results:
+        remarks: list[str] = []
+        drawn = [
+            (x, inline_svg(figures.to_svg(x), f"figure-{x.id}", x.title))
+            for x in figures.draw_all({found.name: found}, say=remarks.append)
+        ]
+        parts.append(ExperimentContent(found, drawn, remarks))
+    return Group(name, title, parts, shown, others)

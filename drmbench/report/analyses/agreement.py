@@ -42,6 +42,9 @@ _NOTES = (
     " paper says that it reports the better.",
     f"Ours are in paper mode, so {OPTIMISTIC}.",
 )
+#: Columns of the frame of cells.
+_CELL = ["dataset", "method", "paper_mean", "paper_sd", "ours_mean", "ours_sd"]
+_CELL += ["scaling", "agreement", "exact_with"]
 #: Columns of a file of rules that say what was tried.
 _WAY = ["column", "method", "reading", "figure", "rule"]
 _RULES_COMMAND = "python tools/keel_rules.py --method METHOD --reading READING"
@@ -78,20 +81,11 @@ def agreement(scores: Scores) -> pd.DataFrame:
                 kind = theirs.agreement(ours.mean, ours.spread)
                 figures = _by_scaling(row, ours.method, scores.metric)
                 exact_with = theirs.exact_scaling(figures) or ""
-            records.append(
-                {
-                    "dataset": row.heading,
-                    "method": column.heading,
-                    "paper_mean": theirs.mean if theirs else None,
-                    "paper_sd": theirs.spread if theirs else None,
-                    "ours_mean": ours.mean,
-                    "ours_sd": ours.spread,
-                    "scaling": ours.scaling,
-                    "agreement": str(kind),
-                    "exact_with": exact_with,
-                }
-            )
-    return pd.DataFrame(records)
+            paper = (theirs.mean, theirs.spread) if theirs else (None, None)
+            figures_of_both = (*paper, ours.mean, ours.spread)
+            found = (ours.scaling, str(kind), exact_with)
+            records.append((row.heading, column.heading, *figures_of_both, *found))
+    return pd.DataFrame(records, columns=_CELL)
 
 
 def _by_scaling(row: Row, method: str, metric: str) -> dict[str, tuple[float, float]]:
@@ -114,7 +108,6 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
     title = f"{source.title}: agreement of G-means with the paper"
     about: dict[str, Any] = {"experiment": source.id, "metric": published.metric}
     about |= {"mode": "paper", "notes": _NOTES}
-    groups = [] if frame.empty else [*frame.groupby("method", sort=False)]
     yield Table(
         **about,
         kind="agreement",
@@ -125,7 +118,7 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
         ),
         rows=tuple(
             (Cell(str(method)), *map(count_cell, _counts(part)))
-            for method, part in [*groups, ("all", frame)]
+            for method, part in [*frame.groupby("method", sort=False), ("all", frame)]
         ),
     )
     yield Table(
@@ -156,8 +149,6 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
 
 
 def _counts(part: pd.DataFrame) -> list[int]:
-    if part.empty:
-        return [0] * (len(Agreement) + 2)
     kinds = [int((part["agreement"] == str(kind)).sum()) for kind in Agreement]
     return [*kinds, int((part["exact_with"] != "").sum()), len(part)]
 
@@ -170,7 +161,7 @@ def tried_rules(
     ``spellings`` has the paper's name of each data set. One row per rule and data set,
     without rules for single cells: the published figure, and whether ours is exact with
     the better scaling (``reported``), exact with any (``either``) and within 0.005 with
-    the better (``near``).
+    the better (``near``); ``words`` say what was tried.
     """
     selections = rules[~rules["rule"].str.startswith("always ")]
     records = []
@@ -182,6 +173,10 @@ def tried_rules(
             for mean, sd in zip(part["mean"], part["sd"], strict=True)
         ]
         better = kinds[int(part["mean"].to_numpy().argmax())]
+        said = [way["method"]]
+        said += [way["reading"]] * (way["reading"] != "registered")
+        said += [way["figure"]] * (way["figure"] != "gmean")
+        note = "" if better is Agreement.EXACT else " (not the better scaling)"
         records.append(
             {
                 **way,
@@ -190,6 +185,7 @@ def tried_rules(
                 "reported": better is Agreement.EXACT,
                 "either": Agreement.EXACT in kinds,
                 "near": better in (Agreement.EXACT, Agreement.NEAR),
+                "words": f"{', '.join(said)}: {way['rule']}{note}",
             }
         )
     return pd.DataFrame(records)
@@ -229,11 +225,7 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         **about,
         kind="rules-cells",
         title=f"{title}, cell by cell",
-        columns=(
-            *left("data set", "column"),
-            *right("paper"),
-            *left("exactly given by"),
-        ),
+        columns=left("data set", "column") + right("paper") + left("exactly given by"),
         rows=tuple(
             (
                 Cell(cell["dataset"]),
@@ -269,22 +261,8 @@ def cells_given(tried: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     records = []
     for dataset, column in sorted(groups, key=lambda at: (order.index(at[0]), at[1])):
         part = groups[dataset, column]
-        ways = part[part["either"]].to_dict("records")
-        records.append(
-            {
-                "dataset": dataset,
-                "column": column,
-                "paper_mean": part["paper_mean"].iloc[0],
-                "paper_sd": part["paper_sd"].iloc[0],
-                "exactly_given_by": "; ".join(map(_way_text, ways)),
-            }
-        )
-    return pd.DataFrame(records)
-
-
-def _way_text(way: dict[Any, Any]) -> str:
-    parts = [way["method"]]
-    parts += [way["reading"]] * (way["reading"] != "registered")
-    parts += [way["figure"]] * (way["figure"] != "gmean")
-    text = f"{', '.join(parts)}: {way['rule']}"
-    return text if way["reported"] else f"{text} (not the better scaling)"
+        mean, sd = part[["paper_mean", "paper_sd"]].iloc[0]
+        given_by = "; ".join(part["words"][part["either"]])
+        records.append((dataset, column, mean, sd, given_by))
+    columns = ["dataset", "column", "paper_mean", "paper_sd", "exactly_given_by"]
+    return pd.DataFrame(records, columns=columns)

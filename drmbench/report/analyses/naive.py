@@ -7,7 +7,7 @@ fit of the same split did. How each method selects is in the manifest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from drmbench.run.results import Results
 from drmbench.words import MODES
 
 if TYPE_CHECKING:
+    from drmbench.config.model import MethodRef
     from drmbench.protocol.selection import SelectionPlan
 
 NO_SHORTCUT = "†"
@@ -66,6 +67,16 @@ class Search:
     scalings: int  #: how many scalings selection chooses from
     shortcut: bool  #: whether the method shares any work between refits
 
+    @classmethod
+    def stored(cls, results: Results, ref: MethodRef, mode: ScalingMode) -> Search:
+        """Return what the manifest says of a method."""
+        facts = results.methods[ref.label]
+        plan = results.experiment.selection_for(ref, mode)
+        candidates = math.prod(len(values) for values in facts["grid"].values())
+        scalings = 2 if mode == "honest" and not facts["scale_invariant"] else 1
+        shortcut = facts["shortcuts"]["loo" if plan.kind == "loo" else "grid"]
+        return cls(plan, candidates, scalings, shortcut)
+
     def refits(self, n_train: int) -> int:
         """Return how many fits selection on a training part takes naively."""
         return self.candidates * self.scalings * self.plan.naive_fits(n_train)
@@ -84,39 +95,21 @@ def naive_tables(source: TableSource) -> Iterator[Table]:
     """
     unread = [found.name for found in source.results if not found.plans_known]
     for mode in source.modes:
-        costs = [
-            naive_cost(found, _searches(found, mode), mode)
-            for found in source.results
-            if found.plans_known
-        ]
-        costs = [cost for cost in costs if len(cost)]
+        read = [found for found in source.results if found.plans_known]
+        costs = [cost for found in read if len(cost := naive_cost(found, mode))]
         if any(cost["refits_naive"].notna().any() for cost in costs):
             yield _table(source, mode, pd.concat(costs, ignore_index=True), unread)
 
 
-def _searches(results: Results, mode: ScalingMode) -> dict[str, Search]:
-    """Return how each method selects in a mode, by label."""
-    searches = {}
-    for ref in results.experiment.methods:
-        facts = results.methods[ref.label]
-        plan = results.experiment.selection_for(ref, mode)
-        candidates = math.prod(len(values) for values in facts["grid"].values())
-        scalings = 2 if mode == "honest" and not facts["scale_invariant"] else 1
-        shortcut = facts["shortcuts"]["loo" if plan.kind == "loo" else "grid"]
-        searches[ref.label] = Search(plan, candidates, scalings, shortcut)
-    return searches
-
-
-def naive_cost(
-    results: Results, searches: Mapping[str, Search], mode: ScalingMode
-) -> pd.DataFrame:
+def naive_cost(results: Results, mode: ScalingMode) -> pd.DataFrame:
     """Return what selection cost, and would have cost naively.
 
-    One row per data set and method that has results; ``searches`` says how each method
-    selects, by label. Sums are over the runs that are counted, those whose selection
-    looked at all training rows; they are None where there is nothing to select or to
-    count.
+    One row per data set and method that has results. Sums are over the runs that are
+    counted, those whose selection looked at all training rows; they are None where
+    there is nothing to select or to count.
     """
+    refs = results.experiment.methods
+    searches = {ref.label: Search.stored(results, ref, mode) for ref in refs}
     rows = results.rows
     done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
     groups = dict(iter(done.groupby(["dataset", "method"])))
