@@ -27,14 +27,11 @@ _MACHINE = {
 _LISTED = 4
 #: Columns of methods that fit a terminal; beyond that methods become rows.
 _MOST_COLUMNS = 6
-#: The paper's tables of data sets: number, kind of ours, file of its rows, and title.
+#: The paper's tables of data sets: number, kind of ours and title.
 _DATASET_TABLES = (
-    (2, "small-datasets", "table2_small_datasets", "Small to medium data sets"),
-    (4, "large-datasets", "table4_large_datasets", "Large-scale data sets"),
-    (
-        *(7, "imbalanced-datasets", "table7_imbalanced_datasets"),
-        "Imbalanced data sets (KEEL)",
-    ),
+    (2, "small-datasets", "Small to medium data sets"),
+    (4, "large-datasets", "Large-scale data sets"),
+    (7, "imbalanced-datasets", "Imbalanced data sets (KEEL)"),
 )
 _DATASET_COLUMNS = (
     *left("data set", "in the paper"),
@@ -70,10 +67,7 @@ def count_cells(results: Results) -> CellCount:
 
 
 def plain_table(
-    name: str,
-    title: str,
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str | int]],
+    name: str, title: str, headings: Sequence[str], rows: Iterable[Sequence[str | int]]
 ) -> Table:
     """Return a table of texts and whole numbers; columns of numbers align right."""
     lines = [tuple(row) for row in rows]
@@ -132,8 +126,8 @@ def protocol_table(results: Mapping[str, Results]) -> Table:
     return plain_table("protocol-table", "Protocol of each experiment", headings, rows)
 
 
-def methods_table(results: Results, name: str) -> Table:
-    """Return the methods of an experiment with their grids; `name` is the table's."""
+def methods_table(results: Results) -> Table:
+    """Return the methods of an experiment with their grids."""
     rows = [
         (
             label,
@@ -146,7 +140,7 @@ def methods_table(results: Results, name: str) -> Table:
     ]
     title = f"{results.name}: methods and the parameter values they chose from"
     headings = ("method", "what", "the paper's column", "grid", "fixed")
-    return plain_table(name, title, headings, rows)
+    return plain_table(f"experiment-{results.name}-methods", title, headings, rows)
 
 
 def failures_table(results: Results) -> Table:
@@ -251,11 +245,10 @@ def dataset_tables() -> list[Table]:
         for spelling in entry.paper.names
     }
     tables = []
-    for number, kind, file, title in _DATASET_TABLES:
-        rows = [_dataset_row(row, by_name[row["dataset"]]) for row in table_rows(file)]
-        used = [
-            any(line[i].text for line in rows) for i in range(len(_DATASET_COLUMNS))
-        ]
+    for number, kind, title in _DATASET_TABLES:
+        published = table_rows(f"table{number}_{kind.replace('-', '_')}")
+        rows = [_dataset_row(row, by_name[row["dataset"]]) for row in published]
+        used = [any(cell.text for cell in cells) for cells in zip(*rows, strict=True)]
         tables.append(
             Table(
                 experiment=f"table{number}",

@@ -22,14 +22,7 @@ from drmbench.report.scores import (
     figure_over_splits,
     scores_of,
 )
-from drmbench.report.table import (
-    Cell,
-    Table,
-    count_cell,
-    figure_cell,
-    left,
-    right,
-)
+from drmbench.report.table import Cell, Table, count_cell, figure_cell, left, right
 from drmbench.words import OPTIMISTIC
 
 #: Tables on KEEL's folds.
