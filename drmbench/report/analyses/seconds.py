@@ -46,29 +46,22 @@ def seconds(source: TableSource, mode: ScalingMode) -> pd.DataFrame:
         done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
         groups = done.groupby(["dataset", "method"])
         means[results.name] = groups[list(_STAGES)].mean().to_dict("index")
-    records = []
+    records: list[tuple[str, str, str, str, float | None]] = []
     for row in source.rows():
-        experiment = row.results[0].name
+        name, dataset = row.results[0].name, row.dataset
         for method in source.methods:
-            found = means[experiment].get((row.dataset, method), {})
-            records += [
-                {
-                    "experiment": experiment,
-                    "dataset": row.dataset,
-                    "method": method,
-                    "step": step,
-                    "seconds": found.get(column),
-                }
-                for column, step in _STAGES.items()
-            ]
-    return pd.DataFrame(records)
+            found = means[name].get((dataset, method), {})
+            for column, step in _STAGES.items():
+                records.append((name, dataset, method, step, found.get(column)))
+    columns = ["experiment", "dataset", "method", "step", "seconds"]
+    return pd.DataFrame(records, columns=columns)
 
 
 def seconds_table(source: TableSource, mode: ScalingMode) -> Table:
     """Return the time that selection, fitting and prediction took, mean over splits."""
     frame, methods = seconds(source, mode), list(source.methods)
     rows: list[tuple[Cell, ...]] = []
-    for dataset, part in frame.groupby("dataset", sort=False) if len(frame) else ():
+    for dataset, part in frame.groupby("dataset", sort=False):
         times = part["seconds"].to_numpy().reshape(len(methods), len(_STAGES)).T
         rows += [
             (Cell(str(dataset)), Cell(step), *map(figure_cell, line))

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from drmbench.metrics import TIE_TOLERANCE
@@ -123,32 +124,27 @@ def worth(paper: Scores, honest: Scores | None = None) -> pd.DataFrame:
     ``with_neither`` that without the leak; ``leak``, ``choice``, ``both`` and
     ``paper_minus_honest`` are differences, positive where the protocol flatters.
     """
-    scores = paper.frame
+    scores, sign = paper.frame, paper.sign
     rows = {row.dataset: row for row in paper.rows}
-    keys = ["table", "dataset", "column", "method", "metric"]
-    records: list[dict[Any, Any]] = scores[keys].to_dict("records")
-    for record in records:
-        row, sign = rows[record["dataset"]], paper.sign
-        own, training, better, by_score, neither = _figures(
-            row, record["method"], paper.metric
-        )
-        record |= {
-            "scaled_own_maxima": own,
-            "scaled_training_maxima": training,
-            "leak": sign * (own - training),
-            "better_on_test": better,
-            "chosen_by_score": by_score,
-            "choice": sign * (better - by_score),
-            "with_neither": neither,
-            "both": sign * (better - neither),
-        }
-    frame = pd.DataFrame(records)
+    found = [
+        _figures(rows[dataset], method, paper.metric)
+        for dataset, method in zip(scores["dataset"], scores["method"], strict=True)
+    ]
+    own, training, better, by_score, neither = np.reshape(found, (-1, 5)).T
     other = scores.assign(ours_mean=math.nan) if honest is None else honest.frame
     modes = paper_minus_honest(scores, other)
-    return frame.assign(
+    return scores[["table", "dataset", "column", "method", "metric"]].assign(
+        scaled_own_maxima=own,
+        scaled_training_maxima=training,
+        leak=sign * (own - training),
+        better_on_test=better,
+        chosen_by_score=by_score,
+        choice=sign * (better - by_score),
+        with_neither=neither,
+        both=sign * (better - neither),
         paper_mode=modes["paper_mode"],
         honest_mode=modes["honest_mode"],
-        paper_minus_honest=paper.sign * modes["difference"],
+        paper_minus_honest=sign * modes["difference"],
     )
 
 
