@@ -22,7 +22,7 @@ from pathlib import Path
 
 from drmbench.files import replacing
 from drmbench.report.figures import drawn_with, write_figures
-from drmbench.report.report import write_report
+from drmbench.report.page import write_report
 from drmbench.report.tables import rendered_tables
 from drmbench.run.results import load_results
 

@@ -34,6 +34,6 @@ def report(
 
     The page needs no other file and no network.
     """
-    from drmbench.report.report import write_report
+    from drmbench.report.page import write_report
 
     typer.echo(str(write_report(results, experiments or (), out)))

@@ -237,7 +237,7 @@ def _explain_data(run: Run) -> None:
 
 def print_results(folder: Path) -> None:
     """Print the tables of a classification experiment."""
-    from drmbench.report.overview import overview
+    from drmbench.report.facts import overview
     from drmbench.run.results import read_results
 
     results = read_results(folder)

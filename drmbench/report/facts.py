@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
-from drmbench.report.protocol_words import (
-    grid_words,
-    metrics_words,
-    selection_words,
-    split_words,
-    target_words,
-    times,
-)
-from drmbench.report.table import Cell, Column, Table
-from drmbench.run.results import Results
+from drmbench.data.catalogue import DatasetEntry, load_catalogue
+from drmbench.metrics import get_metric
+from drmbench.paper import table_rows
+from drmbench.protocol.protocol import ScalingMode
+from drmbench.report import protocol_words as words
+from drmbench.report.table import Cell, Column, Table, left, right
+from drmbench.run.results import Results, Summary
+from drmbench.words import OPTIMISTIC
 
 _CELL = ["dataset", "method", "mode", "split"]
 #: What the manifest calls the facts of a machine, and what the page does.
 _MACHINE = {
-    "drmbench": "drmbench",
-    "commit": "commit",
-    "python": "Python",
-    "platform": "platform",
-    "cpu": "processor",
-    "cores": "cores",
-    "memory": "memory",
-    "blas": "BLAS",
-    "threads": "BLAS threads",
+    **{"drmbench": "drmbench", "commit": "commit", "python": "Python"},
+    **{"platform": "platform", "cpu": "processor", "cores": "cores"},
+    **{"memory": "memory", "blas": "BLAS", "threads": "BLAS threads"},
 }
 #: More names than these are counted, not listed.
 _LISTED = 4
+#: Columns of methods that fit a terminal; beyond that methods become rows.
+_MOST_COLUMNS = 6
+#: The paper's tables of data sets: number, kind of ours and title.
+_DATASET_TABLES = (
+    (2, "small-datasets", "Small to medium data sets"),
+    (4, "large-datasets", "Large-scale data sets"),
+    (7, "imbalanced-datasets", "Imbalanced data sets (KEEL)"),
+)
+_DATASET_COLUMNS = (
+    *left("data set", "in the paper"),
+    *right("n", "n (paper)", "p", "p (paper)", "classes"),
+    *right("train + test", "train + test (paper)", "IR", "IR (paper)"),
+    *left("what differs"),
+)
 
 
 @dataclass(frozen=True)
@@ -46,49 +54,35 @@ class CellCount:
     timeouts: int
     skipped: int
 
-    @property
-    def without_figure(self) -> int:
-        """Cells that ended without a figure."""
-        return self.failed + self.timeouts + self.skipped
-
 
 def count_cells(results: Results) -> CellCount:
     """Count the cells of an experiment."""
     rows = results.rows
-    return CellCount(
-        len(rows[_CELL].drop_duplicates()),
-        int(results.manifest["expected"]),
-        *(
-            len(rows.loc[rows["status"] == status, _CELL].drop_duplicates())
-            for status in ("failed", "timeout", "skipped")
-        ),
+    bad = (
+        len(rows.loc[rows["status"] == status, _CELL].drop_duplicates())
+        for status in ("failed", "timeout", "skipped")
     )
+    done = len(rows[_CELL].drop_duplicates())
+    return CellCount(done, int(results.manifest["expected"]), *bad)
 
 
 def plain_table(
-    name: str,
-    title: str,
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str | int]],
+    name: str, title: str, headings: Sequence[str], rows: Iterable[Sequence[str | int]]
 ) -> Table:
     """Return a table of texts and whole numbers; columns of numbers align right."""
     lines = [tuple(row) for row in rows]
     columns = tuple(
-        Column(
-            heading, "right" if lines and set(map(type, values)) == {int} else "left"
-        )
+        Column(heading, "right" if set(map(type, values)) == {int} else "left")
         for heading, *values in zip(headings, *lines, strict=True)
     )
-    cells = (
+    cells = tuple(
         tuple(
             Cell(f"{value:,}", float(value)) if isinstance(value, int) else Cell(value)
             for value in line
         )
         for line in lines
     )
-    return Table(
-        experiment=name, kind="", title=title, columns=columns, rows=tuple(cells)
-    )
+    return Table(experiment=name, kind="", title=title, columns=columns, rows=cells)
 
 
 def run_table(results: Mapping[str, Results]) -> Table:
@@ -102,14 +96,12 @@ def run_table(results: Mapping[str, Results]) -> Table:
         count, datasets = count_cells(found), found.datasets.values()
         rows.append(
             (
-                name,
-                found.experiment.title,
-                target_words(found.experiment.reproduces),
+                *(name, found.experiment.title),
+                words.target_words(found.experiment.reproduces),
                 len(datasets),
                 sum(bool(entry.get("missing")) for entry in datasets),
                 sum(bool(entry.get("substitute")) for entry in datasets),
-                len(found.methods),
-                *(count.done, count.expected),
+                *(len(found.methods), count.done, count.expected),
                 *(count.failed, count.timeouts, count.skipped),
             )
         )
@@ -122,10 +114,10 @@ def protocol_table(results: Mapping[str, Results]) -> Table:
     rows = [
         (
             name,
-            split_words(found.experiment.split),
-            selection_words(found),
+            words.split_words(found.experiment.split),
+            words.selection_words(found),
             ", ".join(found.modes),
-            metrics_words(found),
+            words.metrics_words(found),
             found.experiment.seed,
         )
         for name, found in results.items()
@@ -134,24 +126,21 @@ def protocol_table(results: Mapping[str, Results]) -> Table:
     return plain_table("protocol-table", "Protocol of each experiment", headings, rows)
 
 
-def methods_table(results: Results, name: str) -> Table:
-    """Return the methods of an experiment with their grids; `name` is the table's."""
+def methods_table(results: Results) -> Table:
+    """Return the methods of an experiment with their grids."""
     rows = [
         (
             label,
             entry["title"],
             entry["column"] or "",
-            grid_words(entry["grid"]) or "nothing to choose",
-            grid_words(entry["params"]),
+            words.grid_words(entry["grid"]) or "nothing to choose",
+            words.grid_words(entry["params"]),
         )
         for label, entry in results.methods.items()
     ]
-    return plain_table(
-        name,
-        f"{results.name}: methods and the parameter values they chose from",
-        ("method", "what", "the paper's column", "grid", "fixed"),
-        rows,
-    )
+    title = f"{results.name}: methods and the parameter values they chose from"
+    headings = ("method", "what", "the paper's column", "grid", "fixed")
+    return plain_table(f"experiment-{results.name}-methods", title, headings, rows)
 
 
 def failures_table(results: Results) -> Table:
@@ -185,10 +174,8 @@ def machines_table(results: Mapping[str, Results]) -> Table:
     """Return machines and versions, one column per environment that differs."""
     used_by: dict[tuple[str, ...], list[str]] = {}
     for name, found in results.items():
-        known = {
-            **found.manifest["environment"],
-            "drmbench": found.manifest["drmbench"],
-        }
+        manifest = found.manifest
+        known = {**manifest["environment"], "drmbench": manifest["drmbench"]}
         facts = tuple(str(known.get(field, "")) for field in _MACHINE)
         used_by.setdefault(facts, []).append(name)
     headings = ["fact", *(_all_or(names, results) for names in used_by.values())]
@@ -244,6 +231,108 @@ def files_table(results: Mapping[str, Results]) -> Table:
     for pair in sorted(used_by):
         names = list(used_by[pair])
         listed = ", ".join(names) if len(names) <= _LISTED else ""
-        rows.append((*pair, listed or times(len(names), "data set")))
+        rows.append((*pair, listed or words.times(len(names), "data set")))
     headings = ("file", "checksum", "data sets")
     return plain_table("files", "Files and their checksums", headings, rows)
+
+
+def dataset_tables() -> list[Table]:
+    """Return the paper's tables of data sets beside what the catalogue has."""
+    by_name = {
+        spelling: entry
+        for entry in load_catalogue()
+        if entry.paper
+        for spelling in entry.paper.names
+    }
+    tables = []
+    for number, kind, title in _DATASET_TABLES:
+        published = table_rows(f"table{number}_{kind.replace('-', '_')}")
+        rows = [_dataset_row(row, by_name[row["dataset"]]) for row in published]
+        used = [any(cell.text for cell in cells) for cells in zip(*rows, strict=True)]
+        tables.append(
+            Table(
+                experiment=f"table{number}",
+                kind=kind,
+                title=f"Table {number}. {title}: the catalogue against the paper",
+                columns=tuple(compress(_DATASET_COLUMNS, used)),
+                rows=tuple(tuple(compress(line, used)) for line in rows),
+            )
+        )
+    return tables
+
+
+def _count(number: int) -> Cell:
+    return Cell(f"{number:,}", number)
+
+
+def _dataset_row(published: Mapping[str, str], entry: DatasetEntry) -> tuple[Cell, ...]:
+    ratio = entry.imbalance_ratio if "ir" in published else None
+    paper, sizes, published_sizes = entry.paper, "", ""
+    if paper and paper.split == "given" and entry.given_split:
+        sizes = f"{entry.given_split:,} + {entry.n - entry.given_split:,}"
+    elif paper and paper.train:
+        sizes = f"{paper.train:,} + {paper.test:,}"
+    if published.get("train"):
+        published_sizes = f"{int(published['train']):,} + {int(published['test']):,}"
+    return (
+        *(Cell(entry.name), Cell(published["dataset"])),
+        *(_count(entry.n), _count(int(published["size"]))),
+        *(_count(entry.p), _count(int(published["dim"]))),
+        *(_count(entry.classes), Cell(sizes), Cell(published_sizes)),
+        Cell(f"{ratio:.2f}", ratio) if ratio else Cell(""),
+        *(Cell(published.get("ir", "")), Cell(entry.difference)),
+    )
+
+
+def overview(
+    results: Results, mode: ScalingMode
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """Return headings, rows and remarks of the table that a run prints at its end."""
+    cells = {(cell.dataset, cell.method): cell for cell in results.summaries(mode=mode)}
+    methods = list(results.methods)
+    text, named = {}, {}
+    for name, facts in results.datasets.items():
+        named[name] = f"{name}†" if facts.get("substitute") else name
+        row = [cells[name, method] for method in methods]
+        best = max((cell.mean for cell in row if cell.complete), default=math.nan)
+        for cell in row:
+            if cell.done == 0:
+                shown = "missing" if facts.get("missing") else "·"
+            elif math.isnan(cell.mean):
+                splits = results.split_rows(name, cell.method, mode, cell.scaling)
+                shown = next((r["status"] for r in splits if r["status"] != "ok"), "")
+            else:
+                shown = _figure(cell, best)
+            text[name, cell.method] = shown
+    if len(methods) > _MOST_COLUMNS and len(named) <= _MOST_COLUMNS:
+        headings = ["method", *named.values()]
+        rows = [[m, *(text[d, m] for d in named)] for m in methods]
+    else:
+        headings = ["data set", *methods]
+        rows = [[named[d], *(text[d, m] for m in methods)] for d in named]
+    return headings, rows, list(_remarks(results, mode))
+
+
+def _figure(cell: Summary, best: float) -> str:
+    is_best = cell.complete and math.isclose(cell.mean, best, abs_tol=5e-5)
+    spread = "" if math.isnan(cell.spread) else f" ±{cell.spread:.3f}"
+    part = "" if cell.done == cell.expected else f" {cell.done}/{cell.expected}"
+    return f"{cell.mean:.4f}{spread}{'*' if is_best else ''}{part}"
+
+
+def _remarks(results: Results, mode: ScalingMode) -> Iterator[str]:
+    metric = get_metric(results.metric)
+    yield f"{metric.label}, mean ±sd over splits; * best of its data set."
+    if mode == "paper":
+        yield f"Mode paper is {OPTIMISTIC}."
+    for name, facts in results.datasets.items():
+        if facts.get("substitute"):
+            yield f"† {facts['substitute']} stands in for {name}: {facts['note']}"
+        if facts.get("missing"):
+            reason = str(facts["missing"]).partition("\n")[0]
+            yield f"{name} is missing: {reason} Get it: {facts['get']}"
+    yield f"Selection of parameters: {results.selection(mode)}."
+    for note, labels in results.selected_otherwise(mode).items():
+        yield f"‡ {', '.join(labels)}: {note}"
+    for text in results.experiment.deviations:
+        yield f"‡ {text}"

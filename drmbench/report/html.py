@@ -1,15 +1,17 @@
-"""HTML from Jinja2 templates, in which all text is escaped that is not markup."""
+"""HTML: tables and pages from Jinja2 templates, and drawings to stand inside a page."""
 
 from __future__ import annotations
 
-from functools import cache
+import re
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from drmbench.report import facts, protocol_words
 from drmbench.report.table import Table, anchor
+from drmbench.words import MODES
 
 #: Columns from which a table on the page is printed in smaller letters.
 WIDE = 16
@@ -17,56 +19,52 @@ WIDE = 16
 LONG = 30
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals.update(WIDE=WIDE, LONG=LONG)
-    environment.filters["anchor"] = anchor
-    return environment
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+_ENVIRONMENT.globals.update(WIDE=WIDE, LONG=LONG, MODES=MODES)
+_ENVIRONMENT.globals.update(facts=facts, words=protocol_words)
+_ENVIRONMENT.filters["anchor"] = anchor
 
 
 def render(template: str, **values: Any) -> Markup:
-    """Return a template of the package, filled in.
-
-    Parameters
-    ----------
-    template : str
-        Name of its file in ``drmbench/report/templates``.
-    **values
-        What it speaks of; text is escaped unless it is ``Markup``.
-    """
-    return Markup(_environment().get_template(template).render(values))
-
-
-def to_html(table: Table) -> str:
-    """Return a table as an HTML fragment with the table's id as its anchor.
-
-    Examples
-    --------
-    >>> from drmbench.report.table import Cell, Column
-    >>> rows = ((Cell("150", 150),),)
-    >>> table = Table(
-    ...     experiment="t", kind="", title="A & B", columns=(Column("n"),), rows=rows
-    ... )
-    >>> print(to_html(table))
-    <table id="t">
-    <caption>A &amp; B</caption>
-    <thead><tr><th scope="col">n</th></tr></thead>
-    <tbody>
-    <tr><th scope="row">150</th></tr>
-    </tbody></table>
-    """
-    macros: Any = _environment().get_template("table.html.j2").module
-    return str(macros.alone(table))
+    """Fill in a file of ``drmbench/report/templates``; text is escaped, not Markup."""
+    return Markup(_ENVIRONMENT.get_template(template).render(values))
 
 
 def to_html_page(table: Table) -> str:
     """Return a table as an HTML page of its own."""
     return str(render("table_page.html.j2", table=table))
+
+
+def inline_svg(svg: str, name: str, title: str) -> Markup:
+    """Return the ``svg`` element of a whole SVG file, to stand on a page.
+
+    Ids get its name there in front, so that no two drawings share one; style rules stay
+    within the drawing; the size is left to the page; metadata is dropped. The title is
+    for those who do not see the drawing.
+    """
+    start = re.search(r"<svg\b[^>]*>", svg)
+    if start is None:
+        raise ValueError(f"{name}: not an SVG drawing")
+    body = svg[start.end() :]
+    for pattern, replacement in (
+        (r"(?s)<metadata>.*?</metadata>\s*", ""),
+        (r'\bid="([^"]+)"', rf'id="{name}-\1"'),
+        (r'(url\(#|href="#)([^")]+)', rf"\1{name}-\2"),
+        (r"(<style[^>]*>)\s*\*\s*\{", rf"\1#{name} * {{"),
+    ):
+        body = re.sub(pattern, replacement, body)
+    width = re.search(r'\swidth="([\d.]+)', start[0])
+    limit = f' style="max-width: {float(width[1]):g}pt"' if width else ""
+    root = re.sub(r'\s(?:width|height)="[^"]*"', "", start[0]).removesuffix(">")
+    root = re.sub(r'\bid="([^"]+)"', "", root)
+    return Markup(
+        f'{root} id="{name}" role="img" aria-labelledby="{name}-name"{limit}>'
+        f'<title id="{name}-name">{escape(title)}</title>{body.strip()}'
+    )

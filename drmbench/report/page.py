@@ -1,34 +1,33 @@
-"""The report page: what it shows, as plain data for its templates."""
+"""The report: results judged, tabulated and drawn, on one page.
+
+What the page shows is plain data (:class:`Content`) for its templates.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import TYPE_CHECKING
+from importlib.resources import files as shipped
+from pathlib import Path
 
 from markupsafe import Markup
 
 from drmbench import __version__
-from drmbench.report import facts
-from drmbench.report.html import render
-from drmbench.report.protocol_words import (
-    metrics_words,
-    run_command,
-    selection_words,
-    split_words,
-    target_words,
-    times,
-)
+from drmbench.errors import InputError
+from drmbench.files import replacing
+from drmbench.report import facts, figures
+from drmbench.report.claims import Verdict, judge
+from drmbench.report.figures.drawing import Drawing
+from drmbench.report.html import inline_svg, render
+from drmbench.report.protocol_words import run_command, target_words, times
+from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, anchor
-from drmbench.run.results import Results
-from drmbench.words import MODES
-
-if TYPE_CHECKING:
-    from drmbench.report.claims import Verdict
+from drmbench.report.tables import experiment_tables
+from drmbench.run.results import Results, load_results
+from drmbench.words import paper_place
 
 TITLE = "The Discriminative Ridge Machine, reproduced"
 
@@ -39,16 +38,8 @@ STATUSES = {
     "not reproduced": "✗",
     "not testable": "?",
 }
-
-
-@dataclass(frozen=True)
-class FigureMarkup:
-    """A figure that is ready for the page."""
-
-    svg: Markup  #: The drawing, with ids of its own
-    #: What it shows, in a few words and in full
-    title: str
-    caption: str
+#: Long tables that repeat, cell by cell or pair by pair, what shorter ones sum up.
+_ON_DEMAND = ("wilcoxon", "wilcoxon-beyond", "agreement-cells", "rules-cells")
 
 
 @dataclass(frozen=True)
@@ -56,24 +47,13 @@ class ExperimentContent:
     """What the page shows of one experiment besides tables of scores."""
 
     results: Results  #: The experiment
-    figures: Sequence[FigureMarkup] = ()  #: Its figures
+    figures: Sequence[tuple[Drawing, Markup]] = ()  #: Its figures, as SVG for the page
     remarks: Sequence[str] = ()  #: Why figures are not there
 
     @property
     def anchor(self) -> str:
         """The id of its section."""
         return anchor(f"experiment-{self.results.name}")
-
-    @property
-    def standing(self) -> str:
-        """How much of what was run, in a sentence."""
-        results, count = self.results, facts.count_cells(self.results)
-        return (
-            f"{target_words(results.experiment.reproduces)}:"
-            f" {times(len(results.datasets), 'data set')},"
-            f" {times(len(results.methods), 'method')},"
-            f" {count.done:,} of {count.expected:,} cells done."
-        )
 
     @property
     def substitutes(self) -> list[str]:
@@ -83,34 +63,6 @@ class ExperimentContent:
             for name, entry in self.results.datasets.items()
             if entry.get("substitute")
         ]
-
-    @property
-    def amiss(self) -> dict[str, Table]:
-        """Tables of what is missing or failed, by heading; none that is empty."""
-        tables = {
-            "Missing data": facts.missing_table(self.results),
-            "Cells without a figure": facts.failures_table(self.results),
-        }
-        return {heading: table for heading, table in tables.items() if table.rows}
-
-    @property
-    def protocol(self) -> list[tuple[str, str]]:
-        """How it was run: terms and what is said of them."""
-        experiment = self.results.experiment
-        limit = experiment.timeout
-        return [
-            ("Split", split_words(experiment.split)),
-            ("Selection", selection_words(self.results)),
-            *(("Scaling", MODES[mode].description) for mode in self.results.modes),
-            ("Metrics", metrics_words(self.results)),
-            ("Seed", f"{experiment.seed}"),
-            ("Time limit of a cell", f"{limit:g} s" if limit else "none"),
-        ]
-
-    @property
-    def methods(self) -> Table:
-        """Its methods and their grids."""
-        return facts.methods_table(self.results, f"{self.anchor}-methods")
 
     @property
     def commands(self) -> list[str]:
@@ -149,17 +101,6 @@ class Group:
         target = self.experiments[0].results.experiment.reproduces
         return f"{self.names} ({target_words(target)})" if target else self.names
 
-    @property
-    def standing(self) -> str:
-        """Which experiments it was run as, in a sentence."""
-        return f"Run as {times(len(self.experiments), 'experiment')}: {self.names}."
-
-    @property
-    def more_summary(self) -> str:
-        """What is shown on demand."""
-        more = times(len(self.more_tables), "more table")
-        return f"{more}: other metrics, tests, agreement, times"
-
 
 @dataclass(frozen=True)
 class Content:
@@ -188,32 +129,20 @@ class Content:
         return {status: (mark, counts[status]) for status, mark in STATUSES.items()}
 
     @property
-    def verdict_sentence(self) -> str:
-        """How many of the paper's claims came out how."""
-        if not self.verdicts:
-            return "No claim of the paper was judged."
-        good, half, bad, unknown = (count for _, count in self.statuses.values())
-        return (
-            f"Of {times(len(self.verdicts), 'claim')} of the paper, {good} came out as"
-            f" printed, {half} in part and {bad} not; {unknown} could not be tested"
-            " with these results."
-        )
-
-    @property
     def run_sentence(self) -> str:
         """How much was run and how much of it failed."""
         results = self.results.values()
         datasets = {name for found in results for name in found.datasets}
         methods = {label for found in results for label in found.methods}
         counts = [facts.count_cells(found) for found in results]
+        bad = sum(count.failed + count.timeouts + count.skipped for count in counts)
         return (
             f"{times(len(results), 'experiment')}, {times(len(datasets), 'data set')},"
             f" {times(len(methods), 'method')}: {sum(c.done for c in counts):,} of"
             f" {sum(c.expected for c in counts):,} cells are done (a cell is a method"
             " on one split of a data set in one scaling mode);"
-            f" {sum(c.without_figure for c in counts):,} of them gave no figure,"
-            " because the method failed, ran out of time or does not apply, and are"
-            " listed with their reasons."
+            f" {bad:,} of them gave no figure, because the method failed, ran out of"
+            " time or does not apply, and are listed with their reasons."
         )
 
     @property
@@ -228,10 +157,9 @@ class Content:
 
 def page(content: Content) -> str:
     """Return the page: one HTML file that needs no other and asks no network."""
-    results = content.results
-    assets = files("drmbench.report").joinpath("assets")
+    assets = shipped("drmbench.report") / "assets"
     style, script = (
-        assets.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
+        (assets / name).read_text("utf-8") for name in ("report.css", "report.js")
     )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
@@ -242,8 +170,79 @@ def page(content: Content) -> str:
         script=Markup(script),
         script_digest=digest,
         content=content,
-        run_table=facts.run_table(results),
-        protocol_table=facts.protocol_table(results),
-        environment=[facts.machines_table(results), facts.packages_table(results)],
-        data=[facts.datasets_table(results), facts.files_table(results)],
     )
+
+
+def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
+    """Write the report on some or all experiments of a folder, and return the file.
+
+    Raises
+    ------
+    InputError
+        If there are no such results, or the file cannot be written.
+    """
+    results = load_results(results_folder, names)
+    if not results:
+        raise InputError(
+            f"{results_folder} has no results to report on. `drmbench run CONFIG --out"
+            f" {results_folder}` would make some; --results names another folder."
+        )
+    try:
+        with replacing(out) as temporary:  # a folder that is closed shows at once
+            text = page(gather(results))
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
+    return out
+
+
+def gather(results: Mapping[str, Results]) -> Content:
+    """Judge, tabulate and draw results: the paper's tables, its figures, then others.
+
+    Experiments that share a table of the paper are one group.
+    """
+    ordered = dict(
+        sorted(
+            results.items(),
+            key=lambda item: (paper_place(item[1].experiment.reproduces), item[0]),
+        )
+    )
+    tables = experiment_tables(ordered)
+    groups = {
+        source.results[0].name: _group(source.id, source.title, source.results, tables)
+        for source in table_sources(ordered)
+    }
+    tabled = {part.results.name for g in groups.values() for part in g.experiments}
+    for name, found in ordered.items():
+        if name not in tabled:
+            groups[name] = _group(name, name, [found], tables)
+    return Content(
+        [groups[name] for name in ordered if name in groups],
+        judge(ordered),
+        facts.dataset_tables(),
+        figures.drawn_with(),
+    )
+
+
+def _group(
+    name: str, title: str, results: Sequence[Results], tables: Sequence[Table]
+) -> Group:
+    """Draw experiments, and show tables of their own metric at once."""
+    own = [table for table in tables if table.experiment == name]
+    shown: list[Table] = []
+    others: list[Table] = []
+    for table in own:
+        # The first table is of the metric of the paper's table, which the experiment
+        # may have second. All that was measured is shown.
+        first = table.kind == "measured" or table.metric == own[0].metric
+        at_once = first and table.kind not in _ON_DEMAND
+        (shown if at_once else others).append(table)
+    parts = []
+    for found in results:
+        remarks: list[str] = []
+        drawn = [
+            (x, inline_svg(figures.to_svg(x), f"figure-{x.id}", x.title))
+            for x in figures.draw_all({found.name: found}, say=remarks.append)
+        ]
+        parts.append(ExperimentContent(found, drawn, remarks))
+    return Group(name, title, parts, shown, others)

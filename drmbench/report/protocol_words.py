@@ -8,6 +8,7 @@ from typing import Any
 
 from drmbench.config.model import Measurement, SplitSpec
 from drmbench.run.results import Results
+from drmbench.words import paper_place
 
 
 def times(number: int, noun: str) -> str:
@@ -29,10 +30,8 @@ def target_words(reproduces: str) -> str:
     >>> target_words("table3"), target_words("figure4"), target_words("")
     ('Table 3', 'Figure 4', 'beyond the paper')
     """
-    for kind in ("table", "figure"):
-        if reproduces.startswith(kind):
-            return f"{kind.capitalize()} {reproduces.removeprefix(kind)}"
-    return reproduces or "beyond the paper"
+    rank, number = paper_place(reproduces)
+    return (f"Table {number}", f"Figure {number}", "beyond the paper")[rank]
 
 
 def split_words(split: SplitSpec) -> str:
@@ -52,14 +51,11 @@ def split_words(split: SplitSpec) -> str:
         return "the data set's own folds, each the test part once"
     if split.kind == "kfold":
         return f"stratified {split.k}-fold{again}"
+    train = "the paper's numbers"
+    if isinstance(split.train, int | float):
+        train = f"{split.train:.0%}" if split.train < 1 else f"{split.train:,}"
     rest = f"{split.test:,} test" if split.test else "the others test"
-    return f"stratified random{again}, {_train_words(split.train)}, {rest}"
-
-
-def _train_words(train: object) -> str:
-    if isinstance(train, int | float):
-        return f"{train:.0%} train" if train < 1 else f"{train:,} train"
-    return "the paper's numbers train"
+    return f"stratified random{again}, {train} train, {rest}"
 
 
 def selection_words(results: Results) -> str:
@@ -89,23 +85,17 @@ def measure_words(measure: Measurement) -> str:
     >>> measure_words(Measurement(betas=(1, 1e4), examples=9))
     'none: α = 0.001, β = 1, 10000, tolerance = 1e-05, 50 iterations, 9 test examples'
     """
-    said = [
-        f"{name} = {values_words(values)}"
-        for name, values in (
-            ("α", [measure.alpha]),
-            ("β", measure.betas),
-            ("training sizes", measure.sizes),
-            ("tolerance", [measure.tol]),
-        )
-        if any(values)
-    ]
+    given: dict[str, Sequence[float]] = {
+        **{"α": [measure.alpha], "β": measure.betas},
+        **{"training sizes": measure.sizes, "tolerance": [measure.tol]},
+    }
+    said = [f"{x} = {_listed(values)}" for x, values in given.items() if any(values)]
     said.append(f"{measure.iterations:,} iterations")
     said.append(f"{measure.examples:,} test examples")
     return f"none: {', '.join(said)}"
 
 
-def values_words(values: Sequence[object]) -> str:
-    """List values, numbers in their shortest form."""
+def _listed(values: Sequence[object]) -> str:
     return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
 
 
@@ -118,7 +108,7 @@ def grid_words(grid: Mapping[str, Any]) -> str:
     'C: 0.1, 1; gamma: 2'
     """
     return "; ".join(
-        f"{name}: {values_words(values if isinstance(values, list) else [values])}"
+        f"{name}: {_listed(values if isinstance(values, list) else [values])}"
         for name, values in grid.items()
     )
 

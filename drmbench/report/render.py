@@ -1,7 +1,7 @@
-"""Tables as text: for the terminal, in Markdown, CSV, LaTeX and HTML.
+"""Tables as text: for the terminal, in Markdown, CSV and LaTeX.
 
-Markdown, LaTeX and HTML are for people; CSV is tidy, has full precision and one record
-per cell.
+Markdown and LaTeX are for people; CSV is tidy, has full precision and one record per
+cell.
 """
 
 from __future__ import annotations
@@ -65,15 +65,12 @@ def to_text(table: Table) -> str:
     pix     9
     """
     lines = [[column.text for column in table.columns], *map(_texts, table.rows)]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    sides = ["<" if column.align == "left" else ">" for column in table.columns]
-    return "\n".join(
-        "  ".join(
-            f"{text:{side}{width}}"
-            for text, side, width in zip(line, sides, widths, strict=True)
-        ).rstrip()
-        for line in lines
-    )
+    forms = [
+        f"{'<' if column.align == 'left' else '>'}{max(map(len, cells))}"
+        for column, *cells in zip(table.columns, *lines, strict=True)
+    ]
+    padded = (map(format, line, forms) for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in padded)
 
 
 def to_rich(table: Table) -> rich.table.Table:
@@ -115,19 +112,12 @@ def to_markdown(table: Table) -> str:
     <BLANKLINE>
     """
     rules = [":---" if c.align == "left" else "---:" for c in table.columns]
-    lines = [
-        f"### {markdown_text(table.title)}",
-        "",
-        _markdown_line(markdown_text(column.text) for column in table.columns),
-        f"|{'|'.join(rules)}|",
-        *(_markdown_line(map(_markdown_cell, row)) for row in table.rows),
-    ]
+    lines = [[markdown_text(column.text) for column in table.columns]]
+    lines += [list(map(_markdown_cell, row)) for row in table.rows]
+    head, *body = (f"| {' | '.join(line)} |" for line in lines)
     below = [f"\n{markdown_text(note)}" for note in (*table.footnotes, *table.notes)]
-    return "\n".join([*lines, *below]) + "\n"
-
-
-def _markdown_line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    title = f"### {markdown_text(table.title)}\n"
+    return "\n".join([title, head, f"|{'|'.join(rules)}|", *body, *below]) + "\n"
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -138,11 +128,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 def markdown_text(text: str) -> str:
     """Return a text on one line, with what Markdown would take for markup escaped."""
-    return re.sub(r"([\\|*<])", r"\\\1", _one_line(text))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return re.sub(r"([\\|*<])", r"\\\1", " ".join(text.split()))
 
 
 def to_csv(table: Table) -> str:
@@ -181,37 +167,26 @@ def to_latex(table: Table) -> str:
     """
     sides = "".join(column.align[0] for column in table.columns)
     title = rf"\caption{{{latex_text(table.title)}}}\label{{tab:{anchor(table.id)}}}"
-    head = _latex_line(latex_text(column.text) for column in table.columns)
-    body = [_latex_line(map(_latex_cell, row)) for row in table.rows]
+    cells = [[latex_text(column.text) for column in table.columns]]
+    cells += [list(map(_latex_cell, row)) for row in table.rows]
+    head, *body = (rf"{' & '.join(line)} \\" for line in cells)
     notes = [rf"\par {latex_text(note)}" for note in (*table.footnotes, *table.notes)]
     if len(table.rows) > _ROWS_OF_A_PAGE:
         lines = [
-            r"{\footnotesize",
-            rf"\begin{{longtable}}{{{sides}}}",
-            rf"{title}\\",
+            *(r"{\footnotesize", rf"\begin{{longtable}}{{{sides}}}", rf"{title}\\"),
             *(r"\toprule", head, r"\midrule", r"\endhead", *body, r"\bottomrule"),
-            r"\end{longtable}",
-            *notes,
-            r"\par}",
+            *(r"\end{longtable}", *notes, r"\par}"),
         ]
     else:
         lines = [
-            r"\begin{table}[htbp]",
-            r"\centering\footnotesize",
-            title,
+            *(r"\begin{table}[htbp]", r"\centering\footnotesize", title),
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{sides}}}",
             *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-            r"\end{tabular}}",
-            *notes,
-            r"\end{table}",
+            *(r"\end{tabular}}", *notes, r"\end{table}"),
         ]
     packages = r"% \usepackage{booktabs,graphicx,longtable}"
     return "\n".join([packages, *lines]) + "\n"
-
-
-def _latex_line(cells: Iterable[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
 
 
 def _latex_cell(cell: Cell) -> str:
@@ -229,4 +204,5 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("50 % of a_b ± 1"))
     50 \% of a\_b \ensuremath{\pm} 1
     """
-    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+    one_line = " ".join(text.split())
+    return "".join(_LATEX.get(character, character) for character in one_line)

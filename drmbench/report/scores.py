@@ -29,14 +29,6 @@ DISAGREES = (
 )
 
 
-def merges(mode: ScalingMode) -> bool:
-    """Tell whether tables of a mode may show the higher of several methods.
-
-    Which is higher is known on the test part only, so honest mode may not.
-    """
-    return mode != "honest"
-
-
 def better_of(summaries: Sequence[Summary], metric: str) -> Summary:
     """Return the better of several methods on a data set: the paper's choice on test.
 
@@ -91,9 +83,10 @@ class Row:
         """What the manifest says of the data set."""
         return self.results[0].datasets[self.dataset]
 
-    def owner(self, method: str) -> Results | None:
-        """Return the results that have a method on this data set."""
-        return next((r for r in self.results if method in r.methods), None)
+    def owner(self, method: str, metric: str) -> Results | None:
+        """Return the results that have a method and a metric on this data set."""
+        having = (r for r in self.results if metric in r.rows.columns)
+        return next((r for r in having if method in r.methods), None)
 
 
 @dataclass(frozen=True)
@@ -104,7 +97,8 @@ class MethodColumn:
     #: the methods' labels; several where the paper reports the higher of them
     labels: tuple[str, ...]
     published: str = ""  #: the paper's column, or empty
-    competes: bool = True  #: a table of the paper are shown, and do not crowd the ranks
+    #: methods that an experiment adds to a table of the paper do not crowd the ranks
+    competes: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +185,9 @@ class TableSource:
     def _labels(self, column: str) -> tuple[str, ...]:
         """Return the methods that a column of the paper's table shows."""
         assert self.published is not None
-        parts = self.published.higher_of.get(column)
+        parts, known = self.published.higher_of.get(column), self.methods
         if parts is None and self.published.merges:
-            methods = self.methods.items()
-            return tuple(x for x, entry in methods if entry.get("column") == column)
-        known = self.methods
+            return tuple(x for x in known if known[x].get("column") == column)
         if parts is not None:
             known = {**_methods_of(self.lenders), **known}
         labels = plain_first(known)
@@ -229,8 +221,7 @@ def table_sources(results: Mapping[str, Results]) -> list[TableSource]:
         same = [s for s in sources if s.published is published]
         new = _paper_source((found,), published, results)
         for source in same:
-            there = {name for r in source.results for name in r.datasets}
-            if there.isdisjoint(found.datasets):
+            if not any(r.datasets.keys() & found.datasets for r in source.results):
                 new = _paper_source((*source.results, found), published, results)
                 sources[sources.index(source)] = new
                 break
@@ -246,11 +237,8 @@ def table_sources(results: Mapping[str, Results]) -> list[TableSource]:
 def _paper_source(
     parts: tuple[Results, ...], published: PublishedTable, known: Mapping[str, Results]
 ) -> TableSource:
-    lent_by = published.borrows_from
-    lenders = (
-        r for r in known.values() if lent_by and r.experiment.reproduces == lent_by
-    )
-    title = f"Table {published.number}. {published.title}"
+    by, title = published.borrows_from, f"Table {published.number}. {published.title}"
+    lenders = (r for r in known.values() if by and r.experiment.reproduces == by)
     return TableSource(published.id, title, parts, published, tuple(lenders))
 
 
@@ -327,12 +315,8 @@ class Scores:
     @property
     def has_paper(self) -> bool:
         """Whether the paper published figures of this metric and these columns."""
-        published = self.source.published
-        return (
-            published is not None
-            and published.metric == self.metric
-            and not self.splits_columns
-        )
+        own = self.source.published and self.source.published.metric == self.metric
+        return bool(own) and not self.splits_columns
 
     @property
     def splits_columns(self) -> bool:
@@ -353,20 +337,16 @@ class Scores:
         return [self.entries[row.heading, column.heading] for column in self.columns]
 
     def _ours(self, row: Row, column: MethodColumn) -> Summary:
-        found = []
-        for label in column.labels:
-            owners = (r for r in row.results if self.metric in r.rows.columns)
-            owner = next((r for r in owners if label in r.methods), None)
-            if owner is not None:
-                options: Any = {"mode": self.mode, "metric": self.metric}
-                found.append(owner.summary(row.dataset, label, **options))
+        found = [
+            owner.summary(row.dataset, label, mode=self.mode, metric=self.metric)
+            for label in column.labels
+            if (owner := row.owner(label, self.metric))
+        ]
         if found:
             return better_of(found, self.metric)
         labels, expected = "/".join(column.labels), int(row.entry["splits"])
-        reason = row.entry.get("missing") or "not run"
-        return Summary(
-            row.dataset, labels, math.nan, math.nan, 0, expected, reason=reason
-        )
+        reason, none = row.entry.get("missing") or "not run", math.nan
+        return Summary(row.dataset, labels, none, none, 0, expected, reason=reason)
 
     def wide(self, values: pd.Series) -> pd.DataFrame:
         """Lay out numbers that belong to :attr:`frame` as data sets x methods."""
@@ -444,8 +424,8 @@ def scores_of(
 ) -> Scores:
     """Return the comparison, made once for all tables that show it.
 
-    Methods of which the paper reports the higher are merged where the mode allows it
-    (:func:`merges`), unless ``merged`` says otherwise.
+    Methods of which the paper reports the higher are merged, unless ``merged`` says
+    otherwise or the mode is honest: which is higher is known on the test part only.
     """
-    merged = merges(mode) if merged is None else merged
+    merged = mode != "honest" if merged is None else merged
     return Scores(source, mode, metric, merged)

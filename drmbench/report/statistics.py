@@ -21,8 +21,6 @@ from drmbench.errors import InputError
 
 #: Level of all tests.
 ALPHA = 0.05
-
-Alternative = Literal["two-sided", "greater"]
 #: Means that agree to so many decimals are equal: the rest is rounding.
 _DECIMALS = 10
 #: Digits of Welch's statistics: versions of scipy differ in the last ones.
@@ -98,11 +96,11 @@ class FriedmanResult:
     #: methods and data sets
     k: int
     n: int
-    #: distribution with k - 1 degrees of freedom; NaN if k or n is below 2, or if all
+    #: chi-squared with k - 1 degrees of freedom; NaN if k or n is below 2, or if all
     #: methods are equal on all data sets
     chi2: float
     chi2_p: float
-    #: F distribution with k - 1 and (k - 1)(n - 1) degrees of freedom
+    #: Iman and Davenport's F with k - 1 and (k - 1)(n - 1) degrees of freedom
     f: float
     f_p: float
     #: what was not complete (:class:`CompletePart`)
@@ -113,12 +111,7 @@ class FriedmanResult:
 def friedman(means: pd.DataFrame, *, correct_ties: bool = True) -> FriedmanResult:
     """Test whether all methods are equally good.
 
-    Parameters
-    ----------
-    means : DataFrame
-        Data sets x methods, higher is better.
-    correct_ties : bool
-        Whether to correct for ties; textbooks' worked examples do not.
+    Worked examples in textbooks do not correct for ties.
     """
     from scipy import stats
 
@@ -133,28 +126,17 @@ def friedman(means: pd.DataFrame, *, correct_ties: bool = True) -> FriedmanResul
         chi2 = n * between / within if within else math.nan
     rest = n * (k - 1) - chi2
     f = math.inf if abs(rest) < 1e-9 else (n - 1) * chi2 / rest
-    return FriedmanResult(
-        k,
-        n,
-        chi2,
-        float(stats.chi2.sf(chi2, k - 1)),
-        f,
-        float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
-        part.dropped_methods,
-        part.dropped_datasets,
-    )
+    chi2_p = float(stats.chi2.sf(chi2, k - 1))
+    f_p = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+    dropped = part.dropped_methods, part.dropped_datasets
+    return FriedmanResult(k, n, chi2, chi2_p, f, f_p, *dropped)
 
 
 @cache
 def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
-    """Return Nemenyi's critical difference of mean ranks.
+    """Return Nemenyi's critical difference of mean ranks of k methods on n data sets.
 
-    Parameters
-    ----------
-    k, n : int
-        Methods and data sets.
-    alpha : float
-        Probability that any pair is wrongly told apart.
+    ``alpha`` is the probability that any pair is wrongly told apart.
 
     Examples
     --------
@@ -172,17 +154,8 @@ def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
 def cliques(ranks: pd.Series, cd: float) -> list[tuple[str, ...]]:
     """Return the largest groups of methods that the critical difference cannot part.
 
-    Parameters
-    ----------
-    ranks : Series
-        Mean rank by method.
-    cd : float
-        Critical difference; ranks that differ by exactly that much are not parted.
-
-    Returns
-    -------
-    list of tuples of str
-        Groups of two or more, each from best to worst; no group within another.
+    Each has two or more methods, from best to worst, and none is within another; ranks
+    that differ by exactly the critical difference are not parted.
 
     Examples
     --------
@@ -213,7 +186,8 @@ class PairedTest:
     ties: int
     losses: int
     median_difference: float  #: median of reference minus other
-    #: difference counts half for each side, as Demšar advises
+    #: smaller sum of ranks, where no difference counts half for each side, as Demšar
+    #: advises, and its p value
     statistic: float
     p: float
     p_holm: float  #: p corrected by Holm's method for the tests of this reference
@@ -226,25 +200,11 @@ def wilcoxon_against(
     *,
     pairwise: bool = False,
 ) -> list[PairedTest]:
-    """Test one method against each of the others.
+    """Test one method against each of the others, or against those named.
 
-    Parameters
-    ----------
-    means : DataFrame
-        Data sets x methods, higher is better.
-    reference : str
-        The method that is compared.
-    others : sequence of str or None
-        What it is compared with; None is all others.
-    pairwise : bool
-        Whether each test is over the data sets on which its two methods are complete,
-        instead of those on which all are.
-
-    Returns
-    -------
-    list of PairedTest
-        In the order of ``others``; empty if the reference is hardly there or no data
-        set is complete.
+    With ``pairwise`` each test is over the data sets on which its two methods are
+    complete, instead of those on which all are. There is no test if the reference is
+    hardly there or no data set is complete.
     """
     whole = means if pairwise else complete_part(means).means
     if reference not in whole.columns or whole.empty:
@@ -255,44 +215,30 @@ def wilcoxon_against(
         values = (whole[reference] - whole[name]).dropna().round(_DECIMALS)
         if len(values):
             statistic, p = wilcoxon_exact(values.to_numpy(dtype=np.float64))
-            test = PairedTest(
-                reference,
-                str(name),
-                n=len(values),
-                wins=int((values > 0).sum()),
-                ties=int((values == 0).sum()),
-                losses=int((values < 0).sum()),
-                median_difference=float(values.median()),
-                statistic=statistic,
-                p=p,
-                p_holm=math.nan,
+            above, same, below = (
+                int(part.sum()) for part in (values > 0, values == 0, values < 0)
             )
-            tests.append(test)
+            counts = (len(values), above, same, below)
+            median = float(values.median())
+            tests.append(
+                PairedTest(reference, str(name), *counts, median, statistic, p, p)
+            )
     corrected = holm([test.p for test in tests])
     return [replace(t, p_holm=p) for t, p in zip(tests, corrected, strict=True)]
 
 
 def wilcoxon_exact(
-    differences: NDArray[np.float64], *, alternative: Alternative = "two-sided"
+    differences: NDArray[np.float64],
+    *,
+    alternative: Literal["two-sided", "greater"] = "two-sided",
 ) -> tuple[float, float]:
-    """Test by Wilcoxon's signed ranks whether differences lie around zero.
+    """Return the smaller sum of signed ranks, and the exact p value.
 
     The p value counts signs of the differences as they are, ties and zeros included.
     What scipy does where there are ties depends on its version and on the number of
-    data sets, and with it which side of a level a p value falls.
-
-    Parameters
-    ----------
-    differences : array of shape (n,)
-        Zeros keep their ranks and count half for each side; leave them out beforehand
-        to rank the others alone.
-    alternative : {"two-sided", "greater"}
-        ``greater`` asks whether differences tend to be above zero.
-
-    Returns
-    -------
-    statistic, p : float
-        The smaller sum of ranks, and the exact p value; 1 if nothing differs.
+    data sets, and with it which side of a level a p value falls. Zeros keep their ranks
+    and count half for each side; leave them out beforehand to rank the others alone.
+    ``greater`` asks whether differences tend to be above zero.
 
     Examples
     --------
@@ -350,21 +296,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def welch(
     first: tuple[float, float, int], second: tuple[float, float, int], digits: int
 ) -> tuple[float, float]:
-    """Test whether two means differ, by Welch's t-test from their deviations.
+    """Return Welch's t and its two-sided p value from two (mean, deviation, count).
 
-    Parameters
-    ----------
-    first, second : tuple of float, float and int
-        Mean, standard deviation and number of values.
-    digits : int
-        Decimals that figures are rounded to. Where both deviations round to zero there
-        is nothing to test with: means agree if no more than rounding parts them.
-
-    Returns
-    -------
-    t, p : float
-        Statistic, positive if the first is higher, and two-sided p value, to ten
-        digits.
+    Both have ten digits; t is positive if the first mean is higher. Where both
+    deviations round to zero, to so many decimals, there is nothing to test with: means
+    agree if no more than rounding parts them.
 
     Examples
     --------

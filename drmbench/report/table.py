@@ -13,22 +13,21 @@ if TYPE_CHECKING:  # tables are also printed by commands that need no pandas
 #: What stands where there is no figure.
 NO_FIGURE = "–"
 
-_SCORES = "{experiment}-{metric}-{mode}-mode"
-#: The id of each kind of table; of others, experiment and kind.
+#: What the ids of tables are made of, by kind; of others, of experiment and kind.
 _IDS = {
     "": "{experiment}",
-    "scores": _SCORES,
-    "ranks": f"{_SCORES}-statistics",
-    "wilcoxon": f"{_SCORES}-wilcoxon",
-    "wilcoxon-beyond": f"{_SCORES}-wilcoxon-beyond",
-    "agreement": f"{_SCORES}-agreement",
-    "agreement-cells": f"{_SCORES}-agreement-cells",
-    "distribution": f"{_SCORES}-distribution",
+    "scores": "{experiment}-{metric}-{mode}-mode",
+    "ranks": "{experiment}-{metric}-{mode}-mode-statistics",
+    "wilcoxon": "{experiment}-{metric}-{mode}-mode-{kind}",
+    "wilcoxon-beyond": "{experiment}-{metric}-{mode}-mode-{kind}",
+    "agreement": "{experiment}-{metric}-{mode}-mode-{kind}",
+    "agreement-cells": "{experiment}-{metric}-{mode}-mode-{kind}",
+    "distribution": "{experiment}-{metric}-{mode}-mode-{kind}",
     "modes": "{experiment}-{metric}-paper-minus-honest",
     "worth": "{experiment}-{metric}-protocol-worth",
-    "rules": "{experiment}-{metric}-rules",
-    "rules-cells": "{experiment}-{metric}-rules-cells",
-    "seconds": "{experiment}-seconds-{mode}-mode",
+    "rules": "{experiment}-{metric}-{kind}",
+    "rules-cells": "{experiment}-{metric}-{kind}",
+    "seconds": "{experiment}-{kind}-{mode}-mode",
     "naive": "{experiment}-naive-selection-{mode}-mode",
     "measured": "{experiment}-{metric}",
 }
@@ -78,21 +77,23 @@ class Table:
     #: what the marks mean, each beginning with its mark
     footnotes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  #: sentences below the table that belong to no mark
-    #: without it that holds the cells' numbers (or texts) as they stand
+    #: tidy data that is written as CSV; without it, the cells' numbers (or texts)
     frame: pd.DataFrame | None = None
 
     @property
     def id(self) -> str:
         """Stem of its files, and its anchor on a page."""
-        return _IDS.get(self.kind, "{experiment}-{kind}").format(
-            experiment=self.experiment,
-            kind=self.kind,
-            metric=self.metric.replace("_", "-"),
-            mode=self.mode,
-        )
+        parts = {"experiment": self.experiment, "kind": self.kind, "mode": self.mode}
+        pattern = _IDS.get(self.kind, "{experiment}-{kind}")
+        return pattern.format(metric=self.metric.replace("_", "-"), **parts)
 
 
-def right_columns(*headings: str) -> tuple[Column, ...]:
+def left(*headings: str) -> tuple[Column, ...]:
+    """Return columns of texts."""
+    return tuple(Column(heading) for heading in headings)
+
+
+def right(*headings: str) -> tuple[Column, ...]:
     """Return columns of numbers."""
     return tuple(Column(heading, "right") for heading in headings)
 
@@ -102,36 +103,25 @@ def count_cell(number: int) -> Cell:
     return Cell(str(number), number)
 
 
-def figure_cell(mean: float | None, spread: float | None, digits: int) -> Cell:
+def figure_cell(
+    mean: float | None, spread: float | None = None, digits: int | None = None
+) -> Cell:
     """Return ``mean ± spread``, the mean alone where there is no spread, or a dash.
+
+    Without a number of decimals, both have three significant digits.
 
     Examples
     --------
     >>> figure_cell(0.5, 0.1, 4).text, figure_cell(0.5, math.nan, 2).text
     ('0.5000 ± 0.1000', '0.50')
+    >>> figure_cell(0.00012345).text, figure_cell(1234.5).text
+    ('0.000123', '1230')
     """
     if mean is None or math.isnan(mean):
         return Cell(NO_FIGURE)
-    text = f"{mean:.{digits}f}"
-    if spread is not None and not math.isnan(spread):
-        text += f" ± {spread:.{digits}f}"
-    return Cell(text, mean)
-
-
-def seconds_cell(seconds: float | None, spread: float | None = None) -> Cell:
-    """Return a time with three significant digits, or a dash.
-
-    Examples
-    --------
-    >>> seconds_cell(0.00012345).text, seconds_cell(1234.5).text
-    ('0.000123', '1230')
-    """
-    if seconds is None or math.isnan(seconds):
-        return Cell(NO_FIGURE)
-    text = three_digits(seconds)
-    if spread is not None and not math.isnan(spread):
-        text += f" ± {three_digits(spread)}"
-    return Cell(text, seconds)
+    shown = [mean] if spread is None or math.isnan(spread) else [mean, spread]
+    texts = (three_digits(x) if digits is None else f"{x:.{digits}f}" for x in shown)
+    return Cell(" ± ".join(texts), mean)
 
 
 def three_digits(value: float) -> str:
@@ -156,10 +146,8 @@ def signed(value: float, digits: int) -> str:
     >>> signed(0.01234, 4), signed(-0.5, 1), signed(-0.00001, 4)
     ('+0.0123', '−0.5', '0.0000')
     """
-    text = f"{abs(value):.{digits}f}"
-    if not float(text):
-        return text
-    return f"{'+' if value > 0 else '−'}{text}"
+    text, sign = f"{abs(value):.{digits}f}", "+" if value > 0 else "−"
+    return f"{sign}{text}" if float(text) else text
 
 
 def signed_cell(value: float, digits: int, after: str = "") -> Cell:
@@ -182,8 +170,8 @@ def probability(p: float) -> str:
 
 def sentence(text: str) -> str:
     """Return a text with a full stop, unless it ends like a sentence."""
-    stripped = text.strip()
-    return stripped if stripped.endswith((".", "!", "?")) else f"{stripped}."
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def anchor(text: str) -> str:

@@ -1,7 +1,9 @@
 """All tables that stored results give, and the files they are written to.
 
 Markdown has one file per document, a few tables that are read together, and an index;
-the other formats have one file per table.
+the other formats have one file per table. An analysis is added by a module of
+:mod:`drmbench.report.analyses` with two functions, ``x`` that returns a tidy frame and
+``x_table`` that lays it out, and a line in :func:`experiment_tables`.
 """
 
 from __future__ import annotations
@@ -12,29 +14,25 @@ from pathlib import Path
 
 from drmbench.errors import InputError
 from drmbench.files import replacing
-from drmbench.report.analyses import tables_of_source
-from drmbench.report.analyses.comparison import LINES, View
-from drmbench.report.analyses.datasets import dataset_tables
-from drmbench.report.analyses.seconds import measured_tables
+from drmbench.report.analyses.agreement import agreement_tables, rules_tables
+from drmbench.report.analyses.comparison import LINES, View, score_table
+from drmbench.report.analyses.distribution import distribution_table
+from drmbench.report.analyses.naive import naive_tables
+from drmbench.report.analyses.seconds import measured_tables, seconds_table
+from drmbench.report.analyses.significance import significance_tables
+from drmbench.report.analyses.worth import modes_table, worth_table
+from drmbench.report.facts import dataset_tables
 from drmbench.report.html import to_html_page
-from drmbench.report.render import (
-    markdown_text,
-    to_csv,
-    to_latex,
-    to_markdown,
-)
-from drmbench.report.scores import table_sources
+from drmbench.report.render import markdown_text, to_csv, to_latex, to_markdown
+from drmbench.report.scores import TableSource, table_sources
 from drmbench.report.table import Table, anchor
 from drmbench.run.results import Results, load_results
 from drmbench.words import paper_place
 
 INDEX = "README.md"
 #: What is written of each table besides Markdown, by the ending of the file.
-RENDERERS: dict[str, Callable[[Table], str]] = {
-    "csv": to_csv,
-    "tex": to_latex,
-    "html": to_html_page,
-}
+RENDERERS: dict[str, Callable[[Table], str]]
+RENDERERS = {"csv": to_csv, "tex": to_latex, "html": to_html_page}
 FORMATS = ("md", *RENDERERS)
 
 #: The documents of a table of the paper besides that of the scores: kinds of tables.
@@ -72,29 +70,37 @@ class Document:
 def experiment_tables(
     results: Mapping[str, Results], *, view: View = "both", metric: str | None = None
 ) -> list[Table]:
-    """Return all tables of the experiments that are there.
+    """Return all tables of the experiments that are there, by name in ``results``.
 
-    Parameters
-    ----------
-    results : mapping of str to Results
-        Experiments by name; those that make up one table of the paper are combined.
-    view : {"ours", "paper", "both", "difference"}
-        What tables of scores show.
-    metric : str or None
-        Show this metric instead of each table's own and the others there are.
-
-    Raises
-    ------
-    InputError
-        If no experiment has the metric.
+    Experiments that make up one table of the paper are combined. ``view`` is what
+    tables of scores show; ``metric`` is the only one that is shown, None all there are,
+    each table's own first. An InputError says that no experiment has the metric.
     """
     sources = table_sources(results)
     known = dict.fromkeys(name for source in sources for name in source.metrics)
     if metric is not None and metric not in known:
         listed = ", ".join(known) or "none"
         raise InputError(f"no results have the metric {metric!r}; there are: {listed}")
-    scores = [t for source in sources for t in tables_of_source(source, view, metric)]
+    scores = [t for source in sources for t in _source_tables(source, view, metric)]
     return [*scores, *(t for found in results.values() for t in measured_tables(found))]
+
+
+def _source_tables(
+    source: TableSource, view: View, metric: str | None
+) -> Iterator[Table]:
+    """Give all tables of the experiments that are shown as one."""
+    metrics = [m for m in source.metrics if metric in (None, m)]
+    for name in metrics:
+        yield from (score_table(source, mode, name, view) for mode in source.modes)
+    for name in metrics[:1]:
+        yield from filter(None, (modes_table(source, name), worth_table(source, name)))
+        for mode in source.modes:
+            yield from significance_tables(source, mode, name)
+    yield from agreement_tables(source)
+    yield from rules_tables(source)
+    yield from filter(None, [distribution_table(source)])
+    yield from (seconds_table(source, mode) for mode in source.modes)
+    yield from naive_tables(source)
 
 
 def documents(
@@ -138,16 +144,8 @@ def rendered_tables(
 ) -> Iterator[tuple[str, str]]:
     """Give the name and text of every file that tables are written to.
 
-    Parameters
-    ----------
-    results : mapping of str to Results
-        Experiments by name.
-    formats : sequence of {"md", "csv", "tex", "html"}
-        What to give; of ``md`` the documents and, last of all, their index.
-    view, metric
-        As in :func:`experiment_tables`.
-    datasets : bool
-        Whether the tables of data sets are among them.
+    Of ``md`` that is the documents and, last of all, their index; ``datasets`` says
+    whether the tables of data sets are among them.
     """
     tables = experiment_tables(results, view=view, metric=metric)
     found = documents(results, [*(dataset_tables() if datasets else ()), *tables])
@@ -173,23 +171,8 @@ def write_tables(
 ) -> list[Path]:
     """Write the tables of experiments, and an index of the documents.
 
-    Parameters
-    ----------
-    results_folder : Path
-        Folder with one folder per experiment.
-    names : sequence of str
-        Experiments; none means all, and the tables of data sets.
-    out : Path
-        Folder that gets a folder ``tables``.
-    view, metric
-        As in :func:`experiment_tables`.
-    formats : sequence of {"md", "csv", "tex", "html", "all"}
-        What to write.
-
-    Returns
-    -------
-    list of Path
-        The files; of Markdown, the index last.
+    Without names, all experiments and the tables of data sets are written, into a
+    folder ``tables`` of ``out``. The index is the last of the files that are returned.
 
     Raises
     ------
@@ -203,15 +186,11 @@ def write_tables(
             listed = ", ".join(FORMATS)
             raise InputError(f"no format {name!r}; there are {listed}, and all")
     results, folder = load_results(results_folder, names), out / "tables"
-    rendered = dict(
-        rendered_tables(
-            results,
-            FORMATS if "all" in formats else formats,
-            view=view,
-            metric=metric,
-            datasets=not names,
-        )
+    formats = FORMATS if "all" in formats else formats
+    found = rendered_tables(
+        results, formats, view=view, metric=metric, datasets=not names
     )
+    rendered = dict(found)
     try:
         if INDEX in rendered:
             rendered[INDEX] = _index(rendered, folder)

@@ -9,7 +9,7 @@ from figure_results import draw, make_everything
 from sample_results import make_sample_results
 
 from drmbench.report.figures import Drawing
-from drmbench.report.report import write_report
+from drmbench.report.page import write_report
 
 
 @pytest.fixture(scope="session")

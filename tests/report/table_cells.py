@@ -6,6 +6,7 @@ import csv
 import io
 from pathlib import Path
 
+from drmbench.report.html import to_html_page
 from drmbench.report.render import to_csv
 from drmbench.report.table import Table
 from drmbench.report.tables import experiment_tables
@@ -26,6 +27,12 @@ def cells(table: Table) -> dict[tuple[str, ...], dict[str, object]]:
         }
         for row in table.rows
     }
+
+
+def to_html(table: Table) -> str:
+    """Return what stands on the page of a table."""
+    _, _, rest = to_html_page(table).partition("<body>\n")
+    return rest.removesuffix("</body>\n</html>\n")
 
 
 def records(table: Table) -> list[dict[str, str]]:

@@ -14,15 +14,14 @@ from itertools import pairwise
 import pytest
 from result_files import make_results
 from sample_results import DEVIATION, FAILURE, MISSING
+from table_cells import to_html
 
 from drmbench.config import SplitSpec
 from drmbench.report import figures
 from drmbench.report.facts import CellCount, count_cells, plain_table
-from drmbench.report.html import to_html
-from drmbench.report.page import Content, ExperimentContent, Group, page
+from drmbench.report.html import inline_svg
+from drmbench.report.page import Content, ExperimentContent, Group, gather, page
 from drmbench.report.protocol_words import run_command, split_words
-from drmbench.report.report import gather
-from drmbench.report.svg import inline_svg
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import load_results
 

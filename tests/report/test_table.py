@@ -15,9 +15,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from result_files import make_results
+from table_cells import to_html
 
 from drmbench.report.analyses.comparison import score_table
-from drmbench.report.html import to_html
 from drmbench.report.render import (
     latex_text,
     to_csv,

@@ -6,7 +6,7 @@ from result_files import KEEL, make_results
 from table_cells import cells, records, tables_of
 
 from drmbench.paper import published_table
-from drmbench.report.analyses.datasets import dataset_tables
+from drmbench.report.facts import dataset_tables
 from drmbench.report.tables import experiment_tables
 from drmbench.run.results import load_results
 

@@ -22,14 +22,7 @@ from drmbench.report.scores import (
     figure_over_splits,
     scores_of,
 )
-from drmbench.report.table import (
-    Cell,
-    Column,
-    Table,
-    count_cell,
-    figure_cell,
-    right_columns,
-)
+from drmbench.report.table import Cell, Table, count_cell, figure_cell, left, right
 from drmbench.words import OPTIMISTIC
 
 #: Tables on KEEL's folds.
@@ -42,6 +35,9 @@ _NOTES = (
     " paper says that it reports the better.",
     f"Ours are in paper mode, so {OPTIMISTIC}.",
 )
+#: Columns of the frame of cells.
+_CELL = ["dataset", "method", "paper_mean", "paper_sd", "ours_mean", "ours_sd"]
+_CELL += ["scaling", "agreement", "exact_with"]
 #: Columns of a file of rules that say what was tried.
 _WAY = ["column", "method", "reading", "figure", "rule"]
 _RULES_COMMAND = "python tools/keel_rules.py --method METHOD --reading READING"
@@ -64,11 +60,8 @@ _RULES_NOTES = (
 def agreement(scores: Scores) -> pd.DataFrame:
     """Class every cell of the paper's columns that is complete in paper mode.
 
-    Returns
-    -------
-    DataFrame
-        One row per data set and column: both figures, the better scaling, the class
-        (:class:`~drmbench.paper.Agreement`), and the scaling that is exact, if any.
+    One row per data set and column: both figures, the better scaling, the class
+    (:class:`~drmbench.paper.Agreement`), and the scaling that is exact, if any.
     """
     records = []
     for row in scores.rows:
@@ -80,35 +73,23 @@ def agreement(scores: Scores) -> pd.DataFrame:
             if theirs is not None:
                 kind = theirs.agreement(ours.mean, ours.spread)
                 figures = _by_scaling(row, ours.method, scores.metric)
-                exact_with = next(
-                    (s for s, f in figures if theirs.agreement(*f) is Agreement.EXACT),
-                    "",
-                )
-            records.append(
-                {
-                    "dataset": row.heading,
-                    "method": column.heading,
-                    "paper_mean": theirs.mean if theirs else None,
-                    "paper_sd": theirs.spread if theirs else None,
-                    "ours_mean": ours.mean,
-                    "ours_sd": ours.spread,
-                    "scaling": ours.scaling,
-                    "agreement": str(kind),
-                    "exact_with": exact_with,
-                }
-            )
-    return pd.DataFrame(records)
+                exact_with = theirs.exact_scaling(figures) or ""
+            paper = (theirs.mean, theirs.spread) if theirs else (None, None)
+            figures_of_both = (*paper, ours.mean, ours.spread)
+            found = (ours.scaling, str(kind), exact_with)
+            records.append((row.heading, column.heading, *figures_of_both, *found))
+    return pd.DataFrame(records, columns=_CELL)
 
 
-def _by_scaling(
-    row: Row, method: str, metric: str
-) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Give mean and deviation of each scaling of paper mode."""
-    owner = row.owner(method)
+def _by_scaling(row: Row, method: str, metric: str) -> dict[str, tuple[float, float]]:
+    """Return mean and deviation of each scaling of paper mode."""
+    owner = row.owner(method, metric)
     assert owner is not None
-    for scaling in ROWS_OF_MODE["paper"]:
-        if rows := owner.split_rows(row.dataset, method, "paper", scaling):
-            yield scaling, figure_over_splits(rows, metric)
+    return {
+        scaling: figure_over_splits(rows, metric)
+        for scaling in ROWS_OF_MODE["paper"]
+        if (rows := owner.split_rows(row.dataset, method, "paper", scaling))
+    }
 
 
 def agreement_tables(source: TableSource) -> Iterator[Table]:
@@ -118,24 +99,19 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
         return
     frame = agreement(scores_of(source, "paper", published.metric))
     title = f"{source.title}: agreement of G-means with the paper"
-    about: dict[str, Any] = {
-        "experiment": source.id,
-        "metric": published.metric,
-        "mode": "paper",
-        "notes": _NOTES,
-    }
-    groups = [] if frame.empty else [*frame.groupby("method", sort=False)]
+    about: dict[str, Any] = {"experiment": source.id, "metric": published.metric}
+    about |= {"mode": "paper", "notes": _NOTES}
     yield Table(
         **about,
         kind="agreement",
         title=title,
         columns=(
-            Column("method"),
-            *right_columns(*map(str, Agreement), "exact with either", "cells"),
+            *left("method"),
+            *right(*map(str, Agreement), "exact with either", "cells"),
         ),
         rows=tuple(
             (Cell(str(method)), *map(count_cell, _counts(part)))
-            for method, part in [*groups, ("all", frame)]
+            for method, part in [*frame.groupby("method", sort=False), ("all", frame)]
         ),
     )
     yield Table(
@@ -143,12 +119,9 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
         kind="agreement-cells",
         title=f"{title}, cell by cell",
         columns=(
-            Column("data set"),
-            Column("method"),
-            *right_columns("paper", "ours"),
-            Column("scaling"),
-            Column("agreement"),
-            Column("exact with"),
+            *left("data set", "method"),
+            *right("paper", "ours"),
+            *left("scaling", "agreement", "exact with"),
         ),
         rows=tuple(
             (
@@ -169,8 +142,6 @@ def agreement_tables(source: TableSource) -> Iterator[Table]:
 
 
 def _counts(part: pd.DataFrame) -> list[int]:
-    if part.empty:
-        return [0] * (len(Agreement) + 2)
     kinds = [int((part["agreement"] == str(kind)).sum()) for kind in Agreement]
     return [*kinds, int((part["exact_with"] != "").sum()), len(part)]
 
@@ -178,23 +149,12 @@ def _counts(part: pd.DataFrame) -> list[int]:
 def tried_rules(
     rules: pd.DataFrame, published: PublishedTable, spellings: dict[str, str]
 ) -> pd.DataFrame:
-    """Compare every rule that was tried with the published cells.
+    """Compare every rule of a file of rules with the published cells.
 
-    Parameters
-    ----------
-    rules : DataFrame
-        One row per rule, data set and scaling, as in the file of rules.
-    published : PublishedTable
-        The paper's table.
-    spellings : dict of str to str
-        The paper's name of each data set.
-
-    Returns
-    -------
-    DataFrame
-        One row per rule and data set, without rules for single cells: the published
-        figure, and whether ours is exact with the better scaling (``reported``), exact
-        with any (``either``) and within 0.005 with the better (``near``).
+    ``spellings`` has the paper's name of each data set. One row per rule and data set,
+    without rules for single cells: the published figure, and whether ours is exact with
+    the better scaling (``reported``), exact with any (``either``) and within 0.005 with
+    the better (``near``); ``words`` say what was tried.
     """
     selections = rules[~rules["rule"].str.startswith("always ")]
     records = []
@@ -206,6 +166,10 @@ def tried_rules(
             for mean, sd in zip(part["mean"], part["sd"], strict=True)
         ]
         better = kinds[int(part["mean"].to_numpy().argmax())]
+        said = [way["method"]]
+        said += [way["reading"]] * (way["reading"] != "registered")
+        said += [way["figure"]] * (way["figure"] != "gmean")
+        note = "" if better is Agreement.EXACT else " (not the better scaling)"
         records.append(
             {
                 **way,
@@ -214,6 +178,7 @@ def tried_rules(
                 "reported": better is Agreement.EXACT,
                 "either": Agreement.EXACT in kinds,
                 "near": better in (Agreement.EXACT, Agreement.NEAR),
+                "words": f"{', '.join(said)}: {way['rule']}{note}",
             }
         )
     return pd.DataFrame(records)
@@ -231,19 +196,16 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         return
     tried = pd.concat(found)
     title = f"{source.title}: ways to read the paper that were tried"
-    about: dict[str, Any] = {
-        "experiment": source.id,
-        "metric": published.metric,
-        "notes": _RULES_NOTES,
-    }
+    about: dict[str, Any] = {"experiment": source.id, "metric": published.metric}
+    about["notes"] = _RULES_NOTES
     counts = rule_counts(tried)
     yield Table(
         **about,
         kind="rules",
         title=title,
         columns=(
-            *map(Column, _WAY),
-            *right_columns("cells tried", "reported", "either", "within 0.005"),
+            *left(*_WAY),
+            *right("cells tried", "reported", "either", "within 0.005"),
         ),
         rows=tuple(
             (*(Cell(str(text)) for text in line[:5]), *map(count_cell, line[5:9]))
@@ -256,12 +218,7 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         **about,
         kind="rules-cells",
         title=f"{title}, cell by cell",
-        columns=(
-            Column("data set"),
-            Column("column"),
-            Column("paper", "right"),
-            Column("exactly given by"),
-        ),
+        columns=left("data set", "column") + right("paper") + left("exactly given by"),
         rows=tuple(
             (
                 Cell(cell["dataset"]),
@@ -297,22 +254,8 @@ def cells_given(tried: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     records = []
     for dataset, column in sorted(groups, key=lambda at: (order.index(at[0]), at[1])):
         part = groups[dataset, column]
-        ways = part[part["either"]].to_dict("records")
-        records.append(
-            {
-                "dataset": dataset,
-                "column": column,
-                "paper_mean": part["paper_mean"].iloc[0],
-                "paper_sd": part["paper_sd"].iloc[0],
-                "exactly_given_by": "; ".join(map(_way_text, ways)),
-            }
-        )
-    return pd.DataFrame(records)
-
-
-def _way_text(way: dict[Any, Any]) -> str:
-    parts = [way["method"]]
-    parts += [way["reading"]] * (way["reading"] != "registered")
-    parts += [way["figure"]] * (way["figure"] != "gmean")
-    text = f"{', '.join(parts)}: {way['rule']}"
-    return text if way["reported"] else f"{text} (not the better scaling)"
+        mean, sd = part[["paper_mean", "paper_sd"]].iloc[0]
+        given_by = "; ".join(part["words"][part["either"]])
+        records.append((dataset, column, mean, sd, given_by))
+    columns = ["dataset", "column", "paper_mean", "paper_sd", "exactly_given_by"]
+    return pd.DataFrame(records, columns=columns)

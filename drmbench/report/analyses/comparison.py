@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -12,7 +13,6 @@ from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import (
     DISAGREES,
     MethodColumn,
-    Row,
     Scores,
     TableSource,
     scores_of,
@@ -21,10 +21,10 @@ from drmbench.report.statistics import complete_part, mean_ranks, win_counts
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
-    Column,
     Table,
     figure_cell,
-    right_columns,
+    left,
+    right,
     sentence,
     signed,
 )
@@ -49,37 +49,25 @@ def score_table(
 ) -> Table:
     """Return the table of a metric in a scaling mode.
 
-    Parameters
-    ----------
-    source : TableSource
-        The experiments.
-    mode : {"honest", "paper", "none", "maxabs"}
-        Scaling mode of our figures.
-    metric : str
-        A one-number metric of the rows.
-    view : {"ours", "paper", "both", "difference"}
-        What to show; where the paper has no figures of the metric, ours.
+    Where the paper has no figures of the metric, it shows ours whatever the view.
     """
     scores = scores_of(source, mode, metric)
     lines = LINES[view] if scores.has_paper else LINES["ours"]
     frame, digits = scores.frame, source.digits
     reasons: dict[str, str] = {}
-    cell_of: dict[str, Callable[[_Record], Cell]] = {
-        "ours": lambda record: _ours(record, digits, reasons),
-        "paper": lambda record: _paper(record, digits),
-        "difference": lambda record: _difference(record, digits),
-    }
     records, rows = iter(frame.to_dict("records")), []
     for row in scores.rows:
-        part, mark = list(islice(records, len(scores.columns))), ""
-        if row.entry.get("substitute") or row.entry.get("note"):
-            mark = SUBSTITUTE if row.entry.get("substitute") else DEVIATION
-        head = Cell(row.heading, mark=mark, title=str(row.entry.get("title", "")))
+        part, entry, mark = list(islice(records, len(scores.columns))), row.entry, ""
+        if entry.get("substitute") or entry.get("note"):
+            mark = SUBSTITUTE if entry.get("substitute") else DEVIATION
+        head = Cell(row.heading, mark=mark, title=str(entry.get("title", "")))
         for line in lines:
-            if line == "ours" and (missing := row.entry.get("missing")):
-                cells = [Cell("missing", title=missing)] * len(part)
+            if line == "ours" and entry.get("missing"):
+                cells = [Cell("missing", title=entry["missing"])] * len(part)
+            elif line == "ours":
+                cells = [_ours(record, digits, reasons) for record in part]
             else:
-                cells = list(map(cell_of[line], part))
+                cells = [_beside(line, record, digits) for record in part]
             if line == "ours" or len(lines) == 1 or any(cell.text for cell in cells):
                 rows.append((*_heads(head, line, lines), *cells))
     headings = (
@@ -97,8 +85,8 @@ def score_table(
         mode=mode,
         title=f"{source.title}: {metric_words(metric)}, {MODES[mode].title}",
         columns=(
-            *(Column("data set"), Column("figure"))[: 1 + (len(lines) > 1)],
-            *right_columns(*map(str.strip, headings)),
+            *left("data set", *(["figure"] if len(lines) > 1 else [])),
+            *right(*map(str.strip, headings)),
         ),
         rows=(*rows, *summaries),
         summaries=len(summaries),
@@ -129,18 +117,15 @@ def _ours(record: _Record, digits: int, reasons: dict[str, str]) -> Cell:
     return Cell(shown, cell.value, record["best"], mark, title)
 
 
-def _paper(record: _Record, digits: int) -> Cell:
-    if record["paper_best"] is None:
+def _beside(line: str, record: _Record, digits: int) -> Cell:
+    """Return the paper's figure or the difference, empty where there is none."""
+    value = record["difference"]
+    if line == "difference" and not math.isnan(value):
+        return Cell(signed(value, digits), value, mark=record["mark"])
+    if line == "difference" or record["paper_best"] is None:
         return Cell("")
     cell = figure_cell(record["paper_mean"], record["paper_sd"], digits)
-    return Cell(cell.text, cell.value, record["paper_best"] and cell.value is not None)
-
-
-def _difference(record: _Record, digits: int) -> Cell:
-    value = record["difference"]
-    if math.isnan(value):
-        return Cell("")
-    return Cell(signed(value, digits), value, mark=record["mark"])
+    return replace(cell, bold=record["paper_best"] and cell.value is not None)
 
 
 def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
@@ -154,10 +139,7 @@ def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, 
     dashes_last = paper.dropna(how="all").fillna(-1.0)
     ranks = {"ours": mean_ranks(ours), "paper": mean_ranks(dashes_last)}
     counted = not complete_part(ours).means.empty
-    for title, found, text in (
-        ("wins", wins, "{:.0f}"),
-        ("mean rank", ranks, "{:.2f}"),
-    ):
+    for title, found, digits in (("wins", wins, 0), ("mean rank", ranks, 2)):
         for line in [name for name in lines if name in found]:
             values = found[line] if counted or line == "paper" else found[line][:0]
             best = values.max() if title == "wins" else values.min()
@@ -167,7 +149,8 @@ def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, 
                 if math.isnan(value):
                     cells.append(Cell(NO_FIGURE if column.competes else ""))
                 else:
-                    cells.append(Cell(text.format(value), value, bool(value == best)))
+                    text, is_best = f"{value:.{digits}f}", bool(value == best)
+                    cells.append(Cell(text, value, is_best))
             yield (*_heads(Cell(title), line, lines), *cells)
 
 
@@ -182,7 +165,17 @@ def _overrides(scores: Scores, column: MethodColumn) -> dict[str, None]:
 
 def _source_footnotes(scores: Scores) -> dict[str, None]:
     """Return what † and ‡ mean: data sets, selection, deviations."""
-    lines = [line for row in scores.rows for line in _row_footnotes(row)]
+    lines = []
+    for row in scores.rows:
+        entry, note = row.entry, row.entry.get("note") or ""
+        if substitute := entry.get("substitute"):
+            text = f"{SUBSTITUTE} {row.heading}: {substitute} stood in for it"
+            lines.append(sentence(f"{text}: {note}" if note else text))
+        elif note:
+            lines.append(f"{DEVIATION} {row.heading}: {sentence(note)}")
+        if missing := entry.get("missing"):
+            how = f" `{entry['get']}` would get it." if entry.get("get") else ""
+            lines.append(f"{row.heading} is missing: {sentence(missing)}{how}")
     selections: dict[str, list[str]] = {}
     for column in scores.columns:
         for text in _overrides(scores, column):
@@ -197,19 +190,6 @@ def _source_footnotes(scores: Scores) -> dict[str, None]:
         for text in results.experiment.deviations
     ]
     return dict.fromkeys(lines)
-
-
-def _row_footnotes(row: Row) -> Iterator[str]:
-    note = row.entry.get("note") or ""
-    if substitute := row.entry.get("substitute"):
-        text = f"{SUBSTITUTE} {row.heading}: {substitute} stood in for it"
-        yield sentence(f"{text}: {note}" if note else text)
-    elif note:
-        yield f"{DEVIATION} {row.heading}: {sentence(note)}"
-    if missing := row.entry.get("missing"):
-        get = row.entry.get("get")
-        how = f" `{get}` would get it." if get else ""
-        yield f"{row.heading} is missing: {sentence(missing)}{how}"
 
 
 def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
@@ -235,9 +215,8 @@ def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
             text = overrides.get(label) or lender.selection(scores.mode)
             texts.setdefault(text, []).append(label)
         for text, those in texts.items():
-            yield (
-                f"{' and '.join(those)} are those of {lender.name}; selection: {text}."
-            )
+            listed = " and ".join(those)
+            yield f"{listed} are those of {lender.name}; selection: {text}."
     if "ours" in lines:
         yield _block_note(scores)
     if "paper" in lines:
@@ -257,8 +236,8 @@ def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
                 f"{column.heading} is the higher of {' and '.join(column.labels)} on"
                 " the test parts, as the paper reports it."
             )
-    if absent := source.absent_rows():
-        yield f"Rows of the paper that these experiments have not: {', '.join(absent)}."
+    if absent := ", ".join(source.absent_rows()):
+        yield f"Rows of the paper that these experiments do not have: {absent}."
 
 
 def _block_note(scores: Scores) -> str:
@@ -272,7 +251,7 @@ def _block_note(scores: Scores) -> str:
         f" ours are over the {len(part.means)} of {len(scores.rows)} data sets on"
         f" which every method is complete{left_out}."
     )
-    beyond = [column.heading for column in scores.columns if not column.competes]
+    beyond = ", ".join(c.heading for c in scores.columns if not c.competes)
     if beyond:
-        text += f" Beyond the paper, and in none of these: {', '.join(beyond)}."
+        text += f" Beyond the paper, and in none of these: {beyond}."
     return text

@@ -18,10 +18,10 @@ from drmbench.report.statistics import ALPHA, holm, stable, welch
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
-    Column,
     Table,
     count_cell,
-    right_columns,
+    left,
+    right,
     signed_cell,
 )
 from drmbench.words import OPTIMISTIC, metric_words
@@ -30,13 +30,8 @@ from drmbench.words import OPTIMISTIC, metric_words
 _SPLITS_OF_PAPER = {"table3": 5}
 
 _HEADINGS = (
-    "cells",
-    "not rejected",
-    "rejected, ours higher",
-    "rejected, ours lower",
-    "expected by chance",
-    "median difference",
-    "rejected after Holm",
+    *("cells", "not rejected", "rejected, ours higher", "rejected, ours lower"),
+    *("expected by chance", "median difference", "rejected after Holm"),
 )
 
 _DASH = "without a figure in the paper"
@@ -47,18 +42,10 @@ _NOT_OURS = "not run or not complete here"
 def distribution(scores: Scores, splits: int) -> pd.DataFrame:
     """Test by Welch's test every published cell that can be compared.
 
-    Parameters
-    ----------
-    scores : Scores
-        Ours beside the paper's, in paper mode, the protocol of the published figures.
-    splits : int
-        How many splits the paper's figures are over.
-
-    Returns
-    -------
-    DataFrame
-        One row per cell, in the paper's order: both figures, the statistic ``t``,
-        positive if ours is higher, the p value, and ``p_holm``, corrected over all.
+    ``scores`` are in paper mode, the protocol of the published figures, which are over
+    so many ``splits``. One row per cell, in the paper's order: both figures, the
+    statistic ``t``, positive if ours is higher, the p value, and ``p_holm``, corrected
+    over all.
     """
     published = scores.source.published
     assert published is not None
@@ -76,11 +63,9 @@ def distribution(scores: Scores, splits: int) -> pd.DataFrame:
         for cell in found.to_dict("records")
     ]
     p_values = [p for _, p in tests]
+    corrected = [stable(p) for p in holm(p_values)]
     return found[keys].assign(
-        t=[t for t, _ in tests],
-        p=p_values,
-        p_holm=[stable(p) for p in holm(p_values)],
-        failed=found["failed"],
+        t=[t for t, _ in tests], p=p_values, p_holm=corrected, failed=found["failed"]
     )
 
 
@@ -118,7 +103,7 @@ def distribution_table(source: TableSource) -> Table | None:
         metric=published.metric,
         mode="paper",
         title=f"{source.title}: {words}, agreement with the paper in distribution",
-        columns=(Column("method"), *right_columns(*_HEADINGS)),
+        columns=(*left("method"), *right(*_HEADINGS)),
         rows=tuple(
             (Cell(name), *_counts(part, source.digits))
             for name, part in [*parts, ("all", tested)]
@@ -131,14 +116,10 @@ def distribution_table(source: TableSource) -> Table | None:
 def _counts(part: pd.DataFrame, digits: int) -> tuple[Cell, ...]:
     if part.empty:
         return (count_cell(0), *[Cell(NO_FIGURE)] * (len(_HEADINGS) - 1))
-    rejected = part[part["p"] < ALPHA]
-    higher = int((rejected["t"] > 0).sum())
-    expected = ALPHA * len(part)
+    rejected, expected = part[part["p"] < ALPHA], ALPHA * len(part)
+    higher, bad = int((rejected["t"] > 0).sum()), len(rejected)
     return (
-        count_cell(len(part)),
-        count_cell(len(part) - len(rejected)),
-        count_cell(higher),
-        count_cell(len(rejected) - higher),
+        *map(count_cell, (len(part), len(part) - bad, higher, bad - higher)),
         Cell(f"{expected:.2f}", expected),
         signed_cell(float(part["difference"].median()), digits),
         count_cell(int((part["p_holm"] < ALPHA).sum())),

@@ -7,7 +7,7 @@ fit of the same split did. How each method selects is in the manifest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,16 +19,17 @@ from drmbench.report.scores import TableSource
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
-    Column,
     Table,
-    right_columns,
-    seconds_cell,
+    figure_cell,
+    left,
+    right,
     three_digits,
 )
 from drmbench.run.results import Results
 from drmbench.words import MODES
 
 if TYPE_CHECKING:
+    from drmbench.config.model import MethodRef
     from drmbench.protocol.selection import SelectionPlan
 
 NO_SHORTCUT = "†"
@@ -36,7 +37,7 @@ NO_SHORTCUT = "†"
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 
 _NOTES = (
-    "Sums over data sets, splits and scalings. Naively, every candidate is fitted anew"
+    "Sums over data sets, splits and scalings. Naively, every candidate is fitted again"
     " for each held-out part: for each left-out row, fold or random split, and for each"
     " scaling that selection chooses from.",
     "The naive time is an estimate, not a measurement: the refits times what the final"
@@ -45,6 +46,10 @@ _NOTES = (
     " rows that remain is taken to cost as much as one to all, which is too much where"
     " folds are few; and what a call costs however few rows it predicts is not counted,"
     " which is too little for leave-one-out.",
+)
+_NO_SHORTCUT_NOTE = (
+    f"{NO_SHORTCUT} has no shortcut for this selection: the search that was timed is"
+    " the naive one, so the factor tells how far off the estimate is."
 )
 _SKIPPED = (
     "{skipped:,} of {runs:,} runs are not counted, since their selection looked at a"
@@ -62,14 +67,15 @@ class Search:
     scalings: int  #: how many scalings selection chooses from
     shortcut: bool  #: whether the method shares any work between refits
 
-    @property
-    def needed(self) -> bool:
-        """Whether there is anything to choose from."""
-        return self.candidates * self.scalings > 1
-
-    def covers(self, n_train: int) -> bool:
-        """Tell whether selection looks at all of a training part."""
-        return self.plan.rows_used is None or n_train <= self.plan.rows_used
+    @classmethod
+    def stored(cls, results: Results, ref: MethodRef, mode: ScalingMode) -> Search:
+        """Return what the manifest says of a method."""
+        facts = results.methods[ref.label]
+        plan = results.experiment.selection_for(ref, mode)
+        candidates = math.prod(len(values) for values in facts["grid"].values())
+        scalings = 2 if mode == "honest" and not facts["scale_invariant"] else 1
+        shortcut = facts["shortcuts"]["loo" if plan.kind == "loo" else "grid"]
+        return cls(plan, candidates, scalings, shortcut)
 
     def refits(self, n_train: int) -> int:
         """Return how many fits selection on a training part takes naively."""
@@ -89,42 +95,21 @@ def naive_tables(source: TableSource) -> Iterator[Table]:
     """
     unread = [found.name for found in source.results if not found.plans_known]
     for mode in source.modes:
-        costs = [
-            naive_cost(found, _searches(found, mode), mode)
-            for found in source.results
-            if found.plans_known
-        ]
-        costs = [cost for cost in costs if len(cost)]
+        read = [found for found in source.results if found.plans_known]
+        costs = [cost for found in read if len(cost := naive_cost(found, mode))]
         if any(cost["refits_naive"].notna().any() for cost in costs):
             yield _table(source, mode, pd.concat(costs, ignore_index=True), unread)
 
 
-def _searches(results: Results, mode: ScalingMode) -> dict[str, Search]:
-    """Return how each method selects in a mode, by label."""
-    searches = {}
-    for ref in results.experiment.methods:
-        facts = results.methods[ref.label]
-        plan = results.experiment.selection_for(ref, mode)
-        choice = mode == "honest" and not facts["scale_invariant"]
-        searches[ref.label] = Search(
-            plan,
-            candidates=math.prod(len(values) for values in facts["grid"].values()),
-            scalings=2 if choice else 1,
-            shortcut=facts["shortcuts"]["loo" if plan.kind == "loo" else "grid"],
-        )
-    return searches
-
-
-def naive_cost(
-    results: Results, searches: Mapping[str, Search], mode: ScalingMode
-) -> pd.DataFrame:
+def naive_cost(results: Results, mode: ScalingMode) -> pd.DataFrame:
     """Return what selection cost, and would have cost naively.
 
-    One row per data set and method that has results; ``searches`` says how each method
-    selects, by label. Sums are over the runs that are counted, those whose selection
-    looked at all training rows; they are None where there is nothing to select or to
-    count.
+    One row per data set and method that has results. Sums are over the runs that are
+    counted, those whose selection looked at all training rows; they are None where
+    there is nothing to select or to count.
     """
+    refs = results.experiment.methods
+    searches = {ref.label: Search.stored(results, ref, mode) for ref in refs}
     rows = results.rows
     done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
     groups = dict(iter(done.groupby(["dataset", "method"])))
@@ -134,8 +119,9 @@ def naive_cost(
             if (dataset, method) not in groups:
                 continue
             runs = groups[dataset, method].to_dict("records")
-            counted = [run for run in runs if search.covers(int(run["n_train"]))]
-            there = search.needed and bool(counted)
+            most = search.plan.rows_used or math.inf
+            counted = [run for run in runs if run["n_train"] <= most]
+            there = search.candidates * search.scalings > 1 and bool(counted)
             measured = math.fsum(run["seconds_select"] for run in counted)
             naive = math.fsum(
                 search.seconds(
@@ -171,12 +157,7 @@ def _table(
 ) -> Table:
     parts = dict(iter(costs.groupby("method")))
     rows = [_row(method, parts[method]) for method in source.methods if method in parts]
-    footnotes: tuple[str, ...] = ()
-    if any(row[-1].mark for row in rows):
-        footnotes = (
-            f"{NO_SHORTCUT} has no shortcut for this selection: the search that was"
-            " timed is the naive one, so the factor tells how far off the estimate is.",
-        )
+    footnotes = [_NO_SHORTCUT_NOTE] if any(row[-1].mark for row in rows) else []
     notes, selecting = list(_NOTES), _selecting(costs)
     runs = selecting["runs"].sum()
     if skipped := runs - selecting["runs_counted"].sum():
@@ -187,7 +168,7 @@ def _table(
         )
     if unread:
         listed = ", ".join(unread)
-        notes.append(f"Without {listed}: the stored config is not valid any more.")
+        notes.append(f"Without {listed}: the stored config is no longer valid.")
     return Table(
         experiment=source.id,
         kind="naive",
@@ -195,12 +176,12 @@ def _table(
         title=f"{source.title}: what selection would have cost naively,"
         f" {MODES[mode].title}",
         columns=(
-            Column("method"),
-            *right_columns("candidates", "runs counted", "refits, naively"),
-            *right_columns("selection took", "naively, estimated", "factor"),
+            *left("method"),
+            *right("candidates", "runs counted", "refits, naively"),
+            *right("selection took", "naively, estimated", "factor"),
         ),
         rows=tuple(rows),
-        footnotes=footnotes,
+        footnotes=tuple(footnotes),
         notes=(*notes, *machines(source.results)),
         frame=costs,
     )
@@ -214,7 +195,7 @@ def _row(method: str, costs: pd.DataFrame) -> tuple[Cell, ...]:
     sizes = sorted(set(costs["candidates"]))
     runs, counted = costs["runs"].sum(), costs["runs_counted"].sum()
     of_all = "" if counted == runs else f" of {runs:,}"
-    left = (
+    known = (
         Cell(method),
         Cell(" or ".join(f"{size:,}" for size in sizes), sizes[-1]),
         Cell(f"{counted:,}{of_all}", counted),
@@ -223,14 +204,14 @@ def _row(method: str, costs: pd.DataFrame) -> tuple[Cell, ...]:
     if used.empty:
         needed = len(_selecting(costs)) > 0
         reason = "selected on a subset" if needed else "nothing to select"
-        return *left, *[Cell(NO_FIGURE, title=reason)] * 4
+        return *known, *[Cell(NO_FIGURE, title=reason)] * 4
     refits = sum(used["refits_naive"])
     measured, naive = map(math.fsum, (used["seconds_select"], used["seconds_naive"]))
-    factor = seconds_cell(naive / measured if measured else None)
+    factor = figure_cell(naive / measured if measured else None)
     if measured and not any(used["shortcut"]):
         factor = replace(factor, mark=NO_SHORTCUT)
     return (
-        *left,
+        *known,
         Cell(f"{refits:,}", refits),
         Cell(in_one_unit(measured), measured),
         Cell(in_one_unit(naive), naive),

@@ -14,27 +14,25 @@ from drmbench.report.table import (
     Cell,
     Column,
     Table,
-    right_columns,
-    seconds_cell,
+    figure_cell,
+    left,
+    right,
 )
 from drmbench.run.results import Results
 from drmbench.words import MODES
 
-STAGES = {
-    "seconds_select": "select",
-    "seconds_fit": "fit",
-    "seconds_predict": "predict",
-}
+_STAGES = {f"seconds_{step}": step for step in ("select", "fit", "predict")}
+_SECONDS = {"seconds": "seconds for one test example"}
 #: What is measured for one test example, in experiments of each kind.
 _MEASURED = {
-    "timing": {"seconds": "seconds for one test example"},
-    "convergence": {
-        "iterations": "iterations until convergence",
-        "seconds": "seconds for one test example",
-    },
+    "timing": _SECONDS,
+    "convergence": {"iterations": "iterations until convergence", **_SECONDS},
 }
 #: Columns of the rows that have them; deviations are in ``seconds_sd`` and so on.
 _VALUES = {"seconds": "seconds_example", "iterations": "iterations"}
+_SECONDS_NOTE = (
+    "Seconds of wall-clock time on one split, mean over the splits that succeeded."
+)
 
 
 def seconds(source: TableSource, mode: ScalingMode) -> pd.DataFrame:
@@ -47,34 +45,27 @@ def seconds(source: TableSource, mode: ScalingMode) -> pd.DataFrame:
         rows = results.rows
         done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
         groups = done.groupby(["dataset", "method"])
-        means[results.name] = groups[list(STAGES)].mean().to_dict("index")
-    records = []
+        means[results.name] = groups[list(_STAGES)].mean().to_dict("index")
+    records: list[tuple[str, str, str, str, float | None]] = []
     for row in source.rows():
-        experiment = row.results[0].name
+        name, dataset = row.results[0].name, row.dataset
         for method in source.methods:
-            found = means[experiment].get((row.dataset, method), {})
-            records += [
-                {
-                    "experiment": experiment,
-                    "dataset": row.dataset,
-                    "method": method,
-                    "step": step,
-                    "seconds": found.get(column),
-                }
-                for column, step in STAGES.items()
-            ]
-    return pd.DataFrame(records)
+            found = means[name].get((dataset, method), {})
+            for column, step in _STAGES.items():
+                records.append((name, dataset, method, step, found.get(column)))
+    columns = ["experiment", "dataset", "method", "step", "seconds"]
+    return pd.DataFrame(records, columns=columns)
 
 
 def seconds_table(source: TableSource, mode: ScalingMode) -> Table:
     """Return the time that selection, fitting and prediction took, mean over splits."""
     frame, methods = seconds(source, mode), list(source.methods)
     rows: list[tuple[Cell, ...]] = []
-    for dataset, part in frame.groupby("dataset", sort=False) if len(frame) else ():
-        times = part["seconds"].to_numpy().reshape(len(methods), len(STAGES)).T
+    for dataset, part in frame.groupby("dataset", sort=False):
+        times = part["seconds"].to_numpy().reshape(len(methods), len(_STAGES)).T
         rows += [
-            (Cell(str(dataset)), Cell(step), *map(seconds_cell, line))
-            for step, line in zip(STAGES.values(), times.tolist(), strict=True)
+            (Cell(str(dataset)), Cell(step), *map(figure_cell, line))
+            for step, line in zip(_STAGES.values(), times.tolist(), strict=True)
         ]
     return Table(
         experiment=source.id,
@@ -82,16 +73,11 @@ def seconds_table(source: TableSource, mode: ScalingMode) -> Table:
         mode=mode,
         title=f"{source.title}: the time it took, {MODES[mode].title}",
         columns=(
-            Column("data set"),
-            Column("step"),
+            *left("data set", "step"),
             *(Column(method, "right", "s") for method in methods),
         ),
         rows=tuple(rows),
-        notes=(
-            "Seconds of wall-clock time on one split, mean over the splits that"
-            " succeeded.",
-            *machines(source.results),
-        ),
+        notes=(_SECONDS_NOTE, *machines(source.results)),
         frame=frame,
     )
 
@@ -99,13 +85,9 @@ def seconds_table(source: TableSource, mode: ScalingMode) -> Table:
 def machines(results: Sequence[Results]) -> list[str]:
     """Say on which machines experiments were run."""
     parts = {
-        "cpu": "{}",
-        "cores": "{} cores",
-        "memory": "{} of memory",
-        "threads": "BLAS threads: {}",
-        "blas": "{}",
-        "python": "Python {}",
-        "platform": "{}",
+        **{"cpu": "{}", "cores": "{} cores", "memory": "{} of memory"},
+        **{"threads": "BLAS threads: {}", "blas": "{}"},
+        **{"python": "Python {}", "platform": "{}"},
     }
     facts = []
     for found in results:
@@ -125,18 +107,16 @@ def measured_tables(results: Results) -> Iterator[Table]:
         value, spread = _VALUES[quantity], f"{quantity}_sd"
         examples = sorted(set(rows["examples"].dropna()))
         counts = " or ".join(f"{number:.0f}" for number in examples)
+        note = f"Mean ± standard deviation over {counts} test examples."
         yield Table(
             experiment=results.name,
             kind="measured",
             metric=quantity,
             title=f"{results.experiment.title or results.name}: {words}",
-            columns=(Column("data set"), *right_columns(heading, *results.methods)),
+            columns=(*left("data set"), *right(heading, *results.methods)),
             rows=tuple(_measured_rows(results, by, value, spread)),
             footnotes=tuple(_measured_footnotes(results)),
-            notes=(
-                f"Mean ± standard deviation over {counts} test examples.",
-                *machines([results]),
-            ),
+            notes=(note, *machines([results])),
             frame=rows[[*keys, value, spread]],
         )
 
@@ -156,7 +136,7 @@ def _measured_rows(
                 why = "not run" if row is None else f"{row['status']}: {row['reason']}"
                 cells.append(Cell(NO_FIGURE, title=why))
                 continue
-            cell = seconds_cell(float(row[value]), float(row[spread]))
+            cell = figure_cell(float(row[value]), float(row[spread]))
             share = float(row.get("converged", 1.0))
             part_of = "" if share >= 1.0 else f" ({share:.0%} converged)"
             cells.append(Cell(cell.text + part_of, cell.value))

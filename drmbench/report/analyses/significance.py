@@ -24,11 +24,11 @@ from drmbench.report.statistics import (
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
-    Column,
     Table,
     count_cell,
+    left,
     probability,
-    right_columns,
+    right,
     signed_cell,
 )
 from drmbench.words import MODES, OPTIMISTIC, metric_words
@@ -49,10 +49,10 @@ def significance_tables(
     title = f"{source.title}: {metric_words(metric)}, {{}}, {MODES[mode].title}"
     about: dict[str, Any] = {"experiment": source.id, "metric": metric, "mode": mode}
     notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
+    named = ", ".join(result.dropped_datasets)
     dropped = (
         f"{len(result.dropped_datasets)} data sets were dropped because a method is not"
-        f" complete{': ' if result.dropped_datasets else ''}"
-        f"{', '.join(result.dropped_datasets)}."
+        f" complete{f': {named}' if named else ''}."
     )
     if result.dropped_methods:
         dropped += (
@@ -65,11 +65,7 @@ def significance_tables(
         **about,
         kind="ranks",
         title=title.format("ranks"),
-        columns=(
-            Column("method"),
-            *right_columns("mean rank", "wins"),
-            Column("not told apart"),
-        ),
+        columns=left("method") + right("mean rank", "wins") + left("not told apart"),
         rows=tuple(_ranks_rows(means, distance, source.digits)),
         notes=(*_test_notes(result, distance), *notes, dropped),
     )
@@ -92,11 +88,10 @@ def significance_tables(
         for test in wilcoxon_against(scores.scores(), name, added, pairwise=True)
     ]
     if beyond:
-        words = "Wilcoxon's tests against methods beyond the paper"
         yield _paired_table(
             **about,
             kind="wilcoxon-beyond",
-            title=title.format(words),
+            title=title.format("Wilcoxon's tests against methods beyond the paper"),
             tests=beyond,
             notes=(*notes, "Each over the data sets on which both are complete."),
         )
@@ -104,18 +99,14 @@ def significance_tables(
 
 def _references(scores: Scores) -> list[str]:
     """Return the headings of the DRM columns that are tested against the others."""
-    source = scores.source
-    families = {
-        label: entry.get("family")
-        for results in (*source.lenders, *source.results)
+    found = [c.heading for c in scores.ranked if set(c.labels) & set(REFERENCES)]
+    drm = {
+        label
+        for results in (*scores.source.lenders, *scores.source.results)
         for label, entry in results.methods.items()
+        if entry.get("family") in _DRM
     }
-    named = [c.heading for c in scores.ranked if set(c.labels) & set(REFERENCES)]
-    return named or [
-        column.heading
-        for column in scores.ranked
-        if any(families.get(label) in _DRM for label in column.labels)
-    ]
+    return found or [c.heading for c in scores.ranked if drm & set(c.labels)]
 
 
 def _ranks_rows(
@@ -178,11 +169,10 @@ def _paired_table(
     return Table(
         **about,  # type: ignore[arg-type]
         columns=(
-            Column("method"),
-            Column("against"),
-            *right_columns("wins", "ties", "losses", "median difference"),
-            *right_columns("W", "p", "p (Holm)"),
-            Column(f"at {ALPHA:g}"),
+            *left("method", "against"),
+            *right("wins", "ties", "losses", "median difference"),
+            *right("W", "p", "p (Holm)"),
+            *left(f"at {ALPHA:g}"),
         ),
         rows=tuple(rows),
         notes=(

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from drmbench.metrics import TIE_TOLERANCE
@@ -25,10 +26,10 @@ from drmbench.report.scores import (
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
-    Column,
     Table,
     count_cell,
-    right_columns,
+    left,
+    right,
     signed_cell,
 )
 from drmbench.run.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
@@ -75,14 +76,9 @@ _Splits = Sequence[Mapping[str, Any]]
 def paper_minus_honest(paper: pd.DataFrame, honest: pd.DataFrame) -> pd.DataFrame:
     """Return what each method gains by paper mode on each data set.
 
-    The difference is that of scaling the test part by itself, of choosing the scaling
-    on it and of selecting parameters in another way; :func:`worth` tells the first two
-    apart.
-
-    Parameters
-    ----------
-    paper, honest : DataFrame
-        Scores of the two modes (:attr:`Scores.frame`), cell by cell.
+    Both are :attr:`Scores.frame`, cell by cell. The difference is that of scaling the
+    test part by itself, of choosing the scaling on it and of selecting parameters in
+    another way; :func:`worth` tells the first two apart.
     """
     frame = paper[["table", "dataset", "column", "metric"]].copy()
     for name, scores in (("paper_mode", paper), ("honest_mode", honest)):
@@ -106,7 +102,7 @@ def modes_table(source: TableSource, metric: str) -> Table | None:
         kind="modes",
         metric=metric,
         title=f"{source.title}: {metric_words(metric)}, paper mode minus honest mode",
-        columns=(Column("data set"), *right_columns(*gains.columns)),
+        columns=(*left("data set"), *right(*gains.columns)),
         rows=tuple(
             (Cell(str(name)), *(signed_cell(float(v), source.digits) for v in values))
             for name, values in lines
@@ -120,58 +116,43 @@ def modes_table(source: TableSource, metric: str) -> Table | None:
 def worth(paper: Scores, honest: Scores | None = None) -> pd.DataFrame:
     """Return what the leak and the choice are worth on each data set.
 
-    Parameters
-    ----------
-    paper : Scores
-        Scores in paper mode, each method by itself.
-    honest : Scores or None
-        Scores in honest mode, if it was run.
-
-    Returns
-    -------
-    DataFrame
-        One row per data set and method. ``scaled_own_maxima`` and
-        ``scaled_training_maxima`` are means on scaled data with the test part divided
-        by its own maxima and by the training part's, NaN if not all splits were fitted
-        again; ``better_on_test`` is what is reported, ``chosen_by_score`` what the
-        scores of selection choose, ``with_neither`` that without the leak; ``leak``,
-        ``choice``, ``both`` and ``paper_minus_honest`` are differences, positive where
-        the protocol flatters.
+    Both are scores of each method by itself, the second if honest mode was run. One row
+    per data set and method. ``scaled_own_maxima`` and ``scaled_training_maxima`` are
+    means on scaled data with the test part divided by its own maxima and by the
+    training part's, NaN if not all splits were fitted again; ``better_on_test`` is what
+    is reported, ``chosen_by_score`` what the scores of selection choose,
+    ``with_neither`` that without the leak; ``leak``, ``choice``, ``both`` and
+    ``paper_minus_honest`` are differences, positive where the protocol flatters.
     """
-    scores = paper.frame
+    scores, sign = paper.frame, paper.sign
     rows = {row.dataset: row for row in paper.rows}
-    keys = ["table", "dataset", "column", "method", "metric"]
-    records: list[dict[Any, Any]] = scores[keys].to_dict("records")
-    for record in records:
-        row, sign = rows[record["dataset"]], paper.sign
-        own, training, better, by_score, neither = _figures(
-            row, record["method"], paper.metric
-        )
-        record |= {
-            "scaled_own_maxima": own,
-            "scaled_training_maxima": training,
-            "leak": sign * (own - training),
-            "better_on_test": better,
-            "chosen_by_score": by_score,
-            "choice": sign * (better - by_score),
-            "with_neither": neither,
-            "both": sign * (better - neither),
-        }
-    frame = pd.DataFrame(records)
+    found = [
+        _figures(rows[dataset], method, paper.metric)
+        for dataset, method in zip(scores["dataset"], scores["method"], strict=True)
+    ]
+    own, training, better, by_score, neither = np.reshape(found, (-1, 5)).T
     other = scores.assign(ours_mean=math.nan) if honest is None else honest.frame
     modes = paper_minus_honest(scores, other)
-    return frame.assign(
+    return scores[["table", "dataset", "column", "method", "metric"]].assign(
+        scaled_own_maxima=own,
+        scaled_training_maxima=training,
+        leak=sign * (own - training),
+        better_on_test=better,
+        chosen_by_score=by_score,
+        choice=sign * (better - by_score),
+        with_neither=neither,
+        both=sign * (better - neither),
         paper_mode=modes["paper_mode"],
         honest_mode=modes["honest_mode"],
-        paper_minus_honest=paper.sign * modes["difference"],
+        paper_minus_honest=sign * modes["difference"],
     )
 
 
 def _figures(row: Row, method: str, metric: str) -> tuple[float, ...]:
     """Return own, training, better, by score, neither; NaN where not known."""
     unknown = (math.nan,) * 5
-    owner = row.owner(method)
-    if owner is None or metric not in owner.rows.columns:
+    owner = row.owner(method, metric)
+    if owner is None:
         return unknown
     expected = int(owner.datasets[row.dataset]["splits"])
     none, separate = (
@@ -248,11 +229,10 @@ def worth_table(source: TableSource, metric: str) -> Table | None:
         title=f"{source.title}: {metric_words(metric)}, what the leak and the choice on"
         " the test set are worth",
         columns=(
-            Column("method"),
-            *right_columns("data sets", "leak, mean", "leak, median", "leak helps"),
-            *right_columns("leak hurts", "choice, mean", "choice, median"),
-            *right_columns("both, mean"),
-            *(right_columns("paper minus honest, mean") if honest else ()),
+            *left("method"),
+            *right("data sets", "leak, mean", "leak, median", "leak helps"),
+            *right("leak hurts", "choice, mean", "choice, median", "both, mean"),
+            *(right("paper minus honest, mean") if honest else ()),
         ),
         rows=tuple(
             _row(column.heading, part, source.digits, with_honest=honest is not None)
