@@ -44,7 +44,7 @@ def misquoted_code() -> Iterator[str]:
     """Yield code blocks that name a file and do not stand in it."""
     for document in DOCUMENTS:
         blocks = re.findall(
-            r"^```python (\S+\.py)\n(.*?)^```", document.read_text(), re.M | re.S
+            r"^```text (\S+\.py)\n(.*?)^```", document.read_text(), re.M | re.S
         )
         for name, code in blocks:
             if code not in (ROOT / name).read_text():
