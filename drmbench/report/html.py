@@ -42,20 +42,34 @@ def to_html_page(table: Table) -> str:
     return str(render("table_page.html.j2", table=table))
 
 
+def _rounded(path: re.Match[str]) -> str:
+    """Return the data of a path on one line, to a hundredth of a point."""
+    short = re.sub(r"\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}", path[0])
+    return " ".join(short.split())
+
+
 def inline_svg(svg: str, name: str, title: str) -> Markup:
     """Return the ``svg`` element of a whole SVG file, to stand on a page.
 
-    Ids get its name there in front, so that no two drawings share one; style rules stay
-    within the drawing; the size is left to the page; metadata is dropped. The title is
-    for those who do not see the drawing.
+    Ids that are referred to get its name in front, so that no two drawings share one;
+    other ids, metadata and digits beyond a hundredth of a point are dropped; style
+    rules stay within the drawing; the size is left to the page. The title is for those
+    who do not see the drawing.
     """
     start = re.search(r"<svg\b[^>]*>", svg)
     if start is None:
         raise ValueError(f"{name}: not an SVG drawing")
     body = svg[start.end() :]
+    needed = set(re.findall(r'(?:url\(#|href="#)([^")]+)', body))
+    body = re.sub(
+        r'\sid="([^"]+)"',
+        lambda found: f' id="{name}-{found[1]}"' if found[1] in needed else "",
+        body,
+    )
+    body = re.sub(r'(?<=\sd=")[^"]+', _rounded, body)
     for pattern, replacement in (
-        (r"(?s)<metadata>.*?</metadata>\s*", ""),
-        (r'\bid="([^"]+)"', rf'id="{name}-\1"'),
+        (r"(?s)<metadata>.*?</metadata>", ""),
+        (r">\s+<(?!/?text|/?tspan)", "><"),
         (r'(url\(#|href="#)([^")]+)', rf"\1{name}-\2"),
         (r"(<style[^>]*>)\s*\*\s*\{", rf"\1#{name} * {{"),
     ):
