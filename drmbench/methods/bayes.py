@@ -6,7 +6,6 @@ smoothing term), so all leave-one-out predictions cost about as much as one fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
@@ -19,13 +18,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
     MethodFailedError,
-    Params,
 )
 
 #: A sum of squares that shrinks by more than this is computed again, not downdated.
@@ -245,7 +244,7 @@ def left_out_labels(
 
 
 def predict_left_out(
-    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Leave-one-out predictions of every candidate (there is usually one)."""
     answer = GridAnswer(len(candidates), len(X))

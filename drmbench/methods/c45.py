@@ -27,12 +27,12 @@ from sklearn.utils.validation import (
 )
 
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
-    Params,
     group_all_but,
     refit_left_out,
 )
@@ -372,12 +372,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Grow one tree; it answers every pre-pruning share."""
     answer = GridAnswer(len(candidates), len(X_test))

@@ -21,13 +21,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
     MethodFailedError,
-    Params,
     group_all_but,
     refit_left_out,
 )
@@ -314,12 +314,7 @@ def _nominal_score(
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Grow one tree, for the smallest nodes; the others are cut off from it."""
     answer = GridAnswer(len(candidates), len(X_test))

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from drmbench.drm.classifier import DRMClassifier, KernelRidgeRepresentationClassifier
 from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
 from drmbench.drm.kernels import DECADES
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.methods.base import (
-    NO_PREDICTION,
+    Grid,
+    GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
@@ -52,28 +51,22 @@ def _alpha(params: Params) -> float:
     return float(params.get("alpha", 0.0))
 
 
-def _as_candidates(candidates: Sequence[Params]) -> list[Candidate]:
+def _as_candidates(candidates: Grid) -> list[Candidate]:
     return [Candidate(_alpha(p), float(p["beta"]), kernel_of(p)) for p in candidates]
 
 
 def _as_predictions(answers: Sequence[Answer], n_samples: int) -> GridPredictions:
-    labels = np.full((len(answers), n_samples), NO_PREDICTION, dtype=np.int64)
-    failures: dict[int, str] = {}
+    predictions = GridAnswer(len(answers), n_samples)
     for number, answer in enumerate(answers):
         if isinstance(answer, str):
-            failures[number] = answer
+            predictions.failures[number] = answer
         else:
-            labels[number] = answer
-    return GridPredictions(labels, failures)
+            predictions.labels[number] = answer
+    return predictions.finished()
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
     answers = held_out_answers(X_train, y_train, X_test, _as_candidates(candidates))
@@ -81,7 +74,7 @@ def predict_grid(
 
 
 def predict_left_out(
-    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Exact leave-one-out at the cost of a few factorisations per candidate."""
     return _as_predictions(left_out_answers(X, y, _as_candidates(candidates)), len(X))

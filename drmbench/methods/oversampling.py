@@ -12,7 +12,7 @@ data, in one column. Here each is a method of its own, and they share the column
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.methods import drm, forest, knn, svm
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     GridPredictor,
@@ -398,12 +399,7 @@ def _grid_predictor(sampler: str, method: Method) -> GridPredictor:
     assert predict is not None, f"{method.name} has a grid predictor"
 
     def predict_grid(
-        X_train: Matrix,
-        y_train: Labels,
-        X_test: Matrix,
-        candidates: Sequence[Params],
-        *,
-        seed: int,
+        X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
     ) -> GridPredictions:
         answer = GridAnswer(len(candidates), len(X_test))
         groups = group_candidates(candidates, lambda c: tuple(_parts(c)[0].items()))

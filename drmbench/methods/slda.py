@@ -24,12 +24,12 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from drmbench.drm.kernels import DECADES
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
-    Params,
     group_all_but,
     refit_left_out,
 )
@@ -377,12 +377,7 @@ def fit_sparse_lda_grid(
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Prepare the data once; one path answers every number of variables."""
     answer = GridAnswer(len(candidates), len(X_test))

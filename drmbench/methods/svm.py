@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -16,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.kernels import DECADES, Kernel, Products, gram, resolve_gamma
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
-    Params,
     refit_left_out,
 )
 from drmbench.methods.gram_svm import (
@@ -163,12 +162,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
     answer = GridAnswer(len(candidates), len(X_test))
@@ -191,7 +185,7 @@ def predict_grid(
 
 
 def predict_left_out(
-    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Refit for support vectors only; see :func:`.gram_svm.left_out_labels`."""
     answer = GridAnswer(len(candidates), len(X))
