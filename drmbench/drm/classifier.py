@@ -10,10 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.engines import (
@@ -31,7 +29,13 @@ from drmbench.drm.kernels import (
     gram_of_callable,
     resolve_gamma,
 )
-from drmbench.drm.partition import Array, ClassPartition, check_two_classes
+from drmbench.drm.partition import (
+    Array,
+    ClassPartition,
+    check_samples,
+    check_training,
+    check_two_classes,
+)
 from drmbench.drm.system import (
     DenseSystem,
     FactoredSystem,
@@ -123,7 +127,6 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = self.kernel == "linear"
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
         """Prepare the system of the training samples.
 
@@ -138,10 +141,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, accept_sparse=self._accept_sparse()
-        )
-        check_classification_targets(y)
+        X, y = check_training(self, X, y, accept_sparse=self._accept_sparse())
         self._partition = ClassPartition.of(y)
         self.classes_ = self._partition.classes
         check_two_classes(self.classes_)
@@ -247,10 +247,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return X
 
     def _validated(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(
-            self, X, reset=False, dtype=np.float64, accept_sparse=self._accept_sparse()
-        )
+        return check_samples(self, X, accept_sparse=self._accept_sparse())
 
     def _batches(self, X: Any) -> Iterator[Any]:
         size = self.batch_size

@@ -25,7 +25,7 @@ from drmbench.drm.kernels import (
     Kernel,
     check_symmetric,
 )
-from drmbench.drm.partition import Array, check_two_classes
+from drmbench.drm.partition import Array, check_samples, check_two_classes
 from drmbench.drm.system import check_weights
 from drmbench.metrics import (
     TIE_TOLERANCE,
@@ -275,8 +275,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.cv_results_ = _results_table(candidates, outcomes, means)
 
     def _delegate(self, X: Any) -> tuple[DRMClassifier, Any]:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = check_samples(self, X)
         return self.best_estimator_, X
 
     def dissimilarities(self, X: Any) -> Array:

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
     Grid,
     GridAnswer,
@@ -171,9 +170,7 @@ class GaussianNaiveBayes(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_, counts = np.unique(y, return_counts=True)
         self.class_prior_ = counts / len(y)
         parts = [moments(X[y == name]) for name in self.classes_]
@@ -193,8 +190,7 @@ class GaussianNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict_joint_log_proba(self, X: Any) -> Matrix:
         """Return log prior plus log density of each class, up to a constant."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_samples(self, X)
         densities = [
             _log_density(X, means, variances)
             for means, variances in zip(self.theta_, self.var_, strict=True)

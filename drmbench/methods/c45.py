@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
     check_is_fitted,
-    validate_data,
 )
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
     Grid,
     GridAnswer,
@@ -203,11 +202,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each example; examples of weight zero are left out.
-
-        Returns
-        -------
-        C45Classifier
-            The classifier itself.
         """
         data, examples = self._training_data(X, y, sample_weight)
         root = grow_tree(data, examples, self._growth_rule(self.min_error_share))
@@ -280,10 +274,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        check_is_fitted(self)
-        checked = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
-        )
+        checked = check_samples(self, X, ensure_all_finite="allow-nan")
         return self.tree_.predict(encode(checked, self.categories_), self.laplace)
 
     def get_depth(self) -> int:
@@ -336,11 +327,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[TrainingData, Examples]:
         """Check the parameters and the data, and set what only depends on them."""
-        self._validate_params()
-        checked, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
-        check_classification_targets(labels)
+        checked, labels = check_training(self, X, y, ensure_all_finite="allow-nan")
         weights = _check_sample_weight(
             sample_weight, checked, dtype=np.float64, ensure_non_negative=True
         )

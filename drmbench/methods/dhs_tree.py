@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
     Grid,
     GridAnswer,
@@ -193,9 +192,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def grow(self, X: Any, y: Any) -> Self:
         """Fit, but leave it to :meth:`fails_with` to say that the toolbox would not."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_, first, numbers = np.unique(
             y, return_index=True, return_inverse=True
         )
@@ -233,9 +230,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
 
         The tree of a larger value is the same one, cut off where nodes are too small.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        X = X.copy()
+        X = check_samples(self, X).copy()
         for column, known in zip(X.T, self._nominal_values, strict=True):
             if known is not None:  # the nearest of the values in training
                 column[:] = known[np.abs(column[:, None] - known).argmin(axis=1)]

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
     Grid,
     GridAnswer,
@@ -149,17 +148,14 @@ class NearestNeighbours(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self._X, self._y = X, y
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class each row's neighbours vote for."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_samples(self, X)
         k = min(self.n_neighbors, len(self._X))
         return vote(self._y[nearest(self._X, X, k, self.metric)])
 

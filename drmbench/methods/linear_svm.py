@@ -17,10 +17,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.kernels import DECADES
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import Matrix, Method
 
 #: LIBLINEAR's numbers of the solvers: dual coordinate descent, and TRON.
@@ -104,9 +103,7 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
-        check_classification_targets(y)
+        X, y = check_training(self, X, y, accept_sparse="csr")
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) == 1:
             self.coef_, self.intercept_ = np.zeros((1, X.shape[1])), np.zeros(1)
@@ -141,8 +138,7 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        X = check_samples(self, X, accept_sparse="csr")
         values = np.asarray(X @ self.coef_.T + self.intercept_)
         return values[:, 0] if len(self.coef_) == 1 else values
 

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.kernels import DECADES, Kernel, Products, gram, resolve_gamma
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
     Grid,
     GridAnswer,
@@ -130,9 +129,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self._X = X
         self._kernel = Kernel(
@@ -154,8 +151,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row, by the votes of the pairs of classes."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_samples(self, X)
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(X))
         return self._machine.predict(gram(X, self._X, kernel=self._kernel))
