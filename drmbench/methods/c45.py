@@ -1,10 +1,10 @@
 """Quinlan's C4.5 as a scikit-learn classifier, and in the registry.
 
 The modules follow the life of a tree: :mod:`.c45_examples` holds the examples,
-:mod:`.c45_splits` finds the split of a node, :mod:`.c45_tree` grows the tree and cuts
-it back, and :mod:`.c45_compiled` is the result that predicts. Where Quinlan's
-description leaves a choice open, the choice of Weka's J48 is taken, so that both give
-the same trees; the class docstring lists those choices.
+:mod:`.c45_splits` finds the split of a node, :mod:`.c45_tree` grows the tree, cuts it
+back and compiles what predicts. Where Quinlan's description leaves a choice open, the
+choice of Weka's J48 is taken, so that both give the same trees; the class docstring
+lists those choices.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from drmbench.methods.base import (
     group_all_but,
     refit_left_out,
 )
-from drmbench.methods.c45_compiled import CompiledTree, compile_tree, tree_text
 from drmbench.methods.c45_examples import (
     Examples,
     FloatArray,
@@ -47,10 +46,13 @@ from drmbench.methods.c45_examples import (
 from drmbench.methods.c45_splits import GrowthRule
 from drmbench.methods.c45_tree import (
     C45Node,
+    CompiledTree,
     ErrorBasedPruning,
     collapse,
+    compile_tree,
     cut_at,
     grow_tree,
+    tree_text,
 )
 
 

@@ -170,17 +170,9 @@ class SafeLevelSMOTE(BaseOverSampler):
 def gap_bounds(
     first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the range of the gap for pairs with these safe levels.
+    """Return the range of the gap for pairs with these safe levels, not both zero.
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_pairs,)
-        Safe levels of the sample and of its neighbour, not both zero.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_pairs,)
-        0 is at the sample, 1 at its neighbour.
+    A gap of 0 is at the sample, whose level comes first, and 1 at its neighbour.
 
     Examples
     --------

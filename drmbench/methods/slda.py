@@ -241,7 +241,7 @@ class SharedCovarianceGaussians:
 
     @classmethod
     def fit(cls, Z: Matrix, codes: NDArray[np.int64]) -> SharedCovarianceGaussians:
-        """Estimate class means, shares and the pooled covariance of centred projections.
+        """Estimate class means, shares and the covariance of centred projections.
 
         Where the classes have no spread, a spread far below the distance of their
         means is assumed, so that the nearest mean decides; where nothing varies at
