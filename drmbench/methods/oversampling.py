@@ -302,7 +302,8 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: ArrayLike) -> NDArray[Any]:
-        return np.asarray(getattr(self.classifier_, method)(check_samples(self, X)))
+        samples = check_samples(self, X)
+        return np.asarray(getattr(self.classifier_, method)(samples))
 
 
 #: The methods that are combined with each sampler, by their name in the combination:

@@ -169,7 +169,8 @@ class SparseLDA(
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most probable class of each sample, the first in a tie."""
-        labels: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Matrix:
