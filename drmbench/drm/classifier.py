@@ -24,10 +24,10 @@ from drmbench.drm.engines import (
 from drmbench.drm.kernels import (
     Kernel,
     LowRankMap,
-    Products,
-    check_symmetric,
+    gram,
     gram_of_callable,
     resolve_gamma,
+    symmetric_part,
 )
 from drmbench.drm.partition import (
     Array,
@@ -36,10 +36,10 @@ from drmbench.drm.partition import (
     check_training,
     check_two_classes,
 )
+from drmbench.drm.solvers import ClosedForm
 from drmbench.drm.system import (
     DenseSystem,
     FactoredSystem,
-    Ridge,
     Solution,
     StoppingRule,
     make_penalty,
@@ -177,34 +177,36 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _make_engine(self, X: Any) -> Engine:
         if self.rank is not None and self.kernel == "precomputed":
             raise ValueError("rank= needs samples; it cannot take a precomputed kernel")
-        rows = X[self._partition.order]
+        order = self._partition.order
+        rows = X[order]
         self._map: LowRankMap | None = None
-        if self.kernel not in ("precomputed", "linear"):
-            self._rows = rows
         if self.kernel == "rbf":
             self._gamma = resolve_gamma(self.gamma, X)
         if self.rank is not None:
-            self._rows = rows
             ones = (rows[i : i + 1] for i in range(rows.shape[0]))
-            diagonal = [self._kernel_matrix(row, row)[0, 0] for row in ones]
-            self._map = LowRankMap(
-                rows, self._kernel_matrix, np.array(diagonal), self.rank
-            )
+            diagonal = np.array([self._kernel_matrix(row, row)[0, 0] for row in ones])
+            self._map = LowRankMap(rows, self._kernel_matrix, diagonal, self.rank)
             rows = self._map.train_features
-        name = self._solver_name(rows.shape[0], rows.shape[1])
-        if self.rank is None and (self.kernel != "linear" or name == "closed_form"):
-            return self._kernel_engine(name, self._training_kernel(X, rows))
-        if name == "closed_form":
+        has_features = self.kernel == "linear" or self._map is not None
+        name = self._solver_name(*rows.shape)
+        if has_features and name != "closed_form":
+            system = FactoredSystem(rows, self._partition, self.alpha)
+            penalty = make_penalty(self.penalty, self.beta, self._partition)
+            return make_feature_engine(name, system, penalty, self._rule(), self.step)
+        if self._map is not None:
             return self._kernel_engine(name, rows @ rows.T)
-        system = FactoredSystem(rows, self._partition, self.alpha)
-        penalty = make_penalty(self.penalty, self.beta, self._partition)
-        return make_feature_engine(name, system, penalty, self._rule(), self.step)
+        if self.kernel == "precomputed":
+            return self._kernel_engine(name, symmetric_part(X)[np.ix_(order, order)])
+        self._rows = rows  # what new samples are compared with
+        return self._kernel_engine(name, self._kernel_matrix(rows))
 
     def _kernel_engine(self, name: str, K: Array) -> Engine:
         system = DenseSystem(K, self._partition, self.alpha)
-        if name == "closed_form":
-            return KernelEngine.closed_form(system, Ridge(self.beta))
         penalty = make_penalty(self.penalty, self.beta, self._partition)
+        if name == "closed_form":
+            direct = ClosedForm(system, self.beta)
+            direct.warn_if_ill_conditioned()
+            return KernelEngine(system, penalty, direct)
         c = step_constant(name, system, self.step)
         solver = make_iterative(name, c, penalty, self._rule(), self.step)
         return KernelEngine(system, penalty, solver)
@@ -212,26 +214,12 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _rule(self) -> StoppingRule:
         return StoppingRule(self.tol, self.max_iter)
 
-    def _training_kernel(self, X: Any, rows: Any) -> Array:
-        """Return K in class order and remember what new samples are compared with."""
-        if self.kernel == "precomputed":
-            check_symmetric(X)
-            order = self._partition.order
-            K: Array = X[np.ix_(order, order)]
-            return (K + K.T) / 2.0
-        self._rows = rows
+    def _kernel_matrix(self, X: Any, Y: Any = None) -> Array:
         if callable(self.kernel):
-            return gram_of_callable(self.kernel, rows, rows)
-        return Products(rows).gram(self._kernel())
-
-    def _kernel(self) -> Kernel:
+            return gram_of_callable(self.kernel, X, X if Y is None else Y)
         gamma = getattr(self, "_gamma", 1.0)
-        return Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
-
-    def _kernel_matrix(self, X: Any, Y: Any) -> Array:
-        if callable(self.kernel):
-            return gram_of_callable(self.kernel, X, Y)
-        return Products(X, Y).gram(self._kernel())
+        kernel = Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
+        return gram(X, Y, kernel=kernel)
 
     def _inputs(self, X: Any) -> Any:
         """Turn validated samples into the engine's inputs."""

@@ -112,26 +112,15 @@ def columns_of(X: Any) -> Any:
 def class_sums(X: Any, y: Any, alpha: float, beta: float) -> LabelledSums:
     """Return the class sums of a dask collection, computed block by block.
 
-    Parameters
-    ----------
-    X : dask array or dataframe of shape (n, p)
-        Samples in rows; the sizes of its blocks need not be known.
-    y : dask array or series, or array-like, of shape (n,)
-        Class labels.
-    alpha, beta : float
-        The weights α ≥ 0 and β > 0.
+    A dataframe and a series of as many partitions are taken partition by partition. To
+    bring blocks of different unknown sizes together, or to cut labels that are in
+    memory to blocks of unknown size, those sizes are computed first: one more pass.
 
     Raises
     ------
     ValueError
         X and y differ in length, or a block holds what cannot be used; the text says
         which block.
-
-    Notes
-    -----
-    A dataframe and a series of as many partitions are taken partition by partition. To
-    bring blocks of different unknown sizes together, or to cut labels that are in
-    memory to blocks of unknown size, those sizes are computed first: one more pass.
     """
     parts = _block_tasks(X, y, alpha, beta)
     while len(parts) > 1:

@@ -9,7 +9,7 @@ stay in the processor's cache.
 
 PPA and fixed-step APG (:class:`MatrixIterates`): started from w = 0 both are linear in
 the test sample, ``w^t = M_t x`` with one n × p matrix M_t common to all test samples
-(math note, section 4). The change ``‖w^{t+1} - w^t‖²`` and the class vectors ``u_c``
+(docs/math.md, section 4). The change ``‖w^{t+1} - w^t‖²`` and the class vectors ``u_c``
 are then p × p forms, so each test sample keeps its own stopping rule at O(gp²) instead
 of O(np) per iteration.
 """
@@ -93,17 +93,7 @@ class _State:
 
 
 class LeanDescent:
-    """Dissimilarities that DRM-GD reaches, in half the work and a third of the memory.
-
-    Parameters
-    ----------
-    system : FactoredSystem
-        The training samples, dense, in class order.
-    beta : float
-        The ridge β > 0.
-    rule : StoppingRule
-        When a test sample stops.
-    """
+    """Dissimilarities that DRM-GD reaches, in half the work, a third of the memory."""
 
     def __init__(self, system: FactoredSystem, beta: float, rule: StoppingRule) -> None:
         self._system = system
@@ -185,17 +175,7 @@ class APGIterates(Iterates):
 
 
 class MatrixIterates:
-    """Dissimilarities that PPA or APG would reach, without iterating per sample.
-
-    Parameters
-    ----------
-    system : FactoredSystem
-        The training samples, dense, in class order.
-    iterates : Iterates
-        The algorithm.
-    rule : StoppingRule
-        When a test sample stops.
-    """
+    """Dissimilarities that PPA or APG would reach, without iterating per sample."""
 
     def __init__(
         self, system: FactoredSystem, iterates: Iterates, rule: StoppingRule

@@ -57,25 +57,10 @@ def held_out_answers(
     *,
     n_jobs: int | None = None,
 ) -> list[Answer]:
-    """Fit every candidate to one part and predict another.
+    """Fit every candidate to one part and predict another, with threads over kernels.
 
-    Parameters
-    ----------
-    X_train : ndarray of shape (n, p), or (n, n) for a precomputed kernel
-        Training samples.
-    y_train : ndarray of shape (n,)
-        Their labels.
-    X_test : ndarray of shape (m, p), or (m, n) for a precomputed kernel
-        Test samples.
-    candidates : sequence of Candidate
-        The grid.
-    n_jobs : int or None, default=None
-        Threads over kernels.
-
-    Returns
-    -------
-    list of ndarray of shape (m,), or of str
-        The labels each candidate predicts, or why it failed.
+    Of a precomputed kernel, `X_train` is the matrix of the training samples, (n, n),
+    and `X_test` has a row per test sample, (m, n).
     """
     partition = ClassPartition.of(y_train)
     order = partition.order
@@ -119,21 +104,7 @@ def left_out_answers(
 ) -> list[Answer]:
     """Predict every sample by exact leave-one-out, with every candidate.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p), or (n, n) for a precomputed kernel
-        The samples.
-    y : ndarray of shape (n,)
-        Their labels.
-    candidates : sequence of Candidate
-        The grid.
-    n_jobs : int or None, default=None
-        Threads over kernels.
-
-    Returns
-    -------
-    list of ndarray of shape (n,), or of str
-        The labels each candidate predicts, or why it failed.
+    Of a precomputed kernel, `X` is the matrix of all samples. Threads are over kernels.
     """
     partition = ClassPartition.of(y)
     order = partition.order

@@ -2,8 +2,8 @@
 
 With ``D_c = αH_c + βI`` and ``G_c = A_c D_c⁻¹ A_cᵀ`` (p × p) the normal equations give
 ``u_c = P_c (I + P)⁻¹ x`` where ``P_c = (I - (α/n_c) G_c)⁻¹ G_c`` and ``P = Σ P_c``
-(math note, section 5). The decision needs nothing else, so a class is the sum G_c and
-the count n_c: both are additive over samples.
+(docs/math.md, section 5). The decision needs nothing else, so a class is the sum G_c
+and the count n_c: both are additive over samples.
 
 Exact leave-one-out costs O(gp²) per sample after one fit. For sample i of class c, with
 ``a = α/(n_c - 1)``, ``s = 1/(α‖x_i‖² + β)``, ``N = (I - aG_c)⁻¹``, ``P' = N G_c`` and
@@ -64,19 +64,7 @@ class ClassSums:
     def of(
         cls, X: Any, codes: NDArray[np.int64], n_classes: int, alpha: float, beta: float
     ) -> ClassSums:
-        """Sum over the rows of X, whose class numbers are `codes`.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, p)
-            Samples in rows.
-        codes : ndarray of shape (n,)
-            Class number 0 … g-1 of every sample.
-        n_classes : int
-            Number of classes g.
-        alpha, beta : float
-            The weights α ≥ 0 and β > 0.
-        """
+        """Sum over the rows of X, dense or CSR, whose class numbers are `codes`."""
         sums = cls.empty(n_classes, X.shape[1])
         chunk = X.shape[0] if sparse.issparse(X) else CHUNK
         for start in range(0, X.shape[0], max(chunk, 1)):
@@ -198,13 +186,6 @@ class LinearLeaveOneOut:
 
     ``β G_c`` depends on α/β alone, so weights with the same ratio (a grid in decades
     has few) share the pass over the data.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, p)
-        Samples in rows.
-    y : array-like of shape (n,)
-        Class labels.
     """
 
     def __init__(self, X: Any, y: Any) -> None:

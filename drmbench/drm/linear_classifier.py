@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.dask_sums import (
+    LabelledSums,
     check_labels,
     class_sums,
     columns_of,
@@ -133,14 +134,12 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if is_dask(X):
             validate_data(self, columns_of(X), skip_check_array=True)
             total = class_sums(X, y, self.alpha, self.beta)
-            self._set_classes(total.classes)
-            self._adopt(total.sums)
-            return self
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
-        check_labels(y)
-        self._set_classes(np.unique(y))
-        self._forget()
-        self._learn(X, np.searchsorted(self.classes_, y))
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
+            check_labels(y)
+            total = LabelledSums.of(X, y, self.alpha, self.beta)
+        self._set_classes(total.classes)
+        self._adopt(total.sums)
         return self
 
     def _set_classes(self, classes: NDArray[Any]) -> None:
@@ -207,7 +206,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self.classes_ = np.unique(np.asarray(classes))
             if self.classes_.size < 2:
                 raise ValueError("classes= has one class only; two or more are needed")
-            self._forget()
+            self._adopt(ClassSums.empty(self.classes_.size, self.n_features_in_))
         elif classes is not None and not np.array_equal(
             np.unique(classes), self.classes_
         ):
@@ -221,16 +220,10 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
                 f"y has labels that classes= did not announce: {unknown.tolist()};"
                 f" known are {self.classes_.tolist()}"
             )
-        self._learn(X, np.searchsorted(self.classes_, y))
-        return self
-
-    def _forget(self) -> None:
-        empty = ClassSums.empty(self.classes_.size, self.n_features_in_)
-        self.sums_, self.class_count_ = empty.G, empty.counts
-
-    def _learn(self, X: Any, codes: NDArray[np.int64]) -> None:
+        codes = np.searchsorted(self.classes_, y)
         news = ClassSums.of(X, codes, self.classes_.size, self.alpha, self.beta)
         self._adopt(ClassSums(self.sums_, self.class_count_) + news)
+        return self
 
     def _adopt(self, sums: ClassSums) -> None:
         self.sums_, self.class_count_ = sums.G, sums.counts

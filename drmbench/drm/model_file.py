@@ -19,11 +19,10 @@ from drmbench.drm.system import check_weights
 from drmbench.errors import InputError
 from drmbench.files import replacing
 
+#: What the file says it is.
 FORMAT = "drmbench linear DRM"
-"""What the file says it is."""
-
+#: Layout of the file; raise it when an older reader could not use a new file.
 VERSION = 1
-"""Layout of the file; raise it when an older reader could not use a new file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,21 +65,14 @@ def save_model(
     scale: Array | None = None,
     target: str | None = None,
 ) -> None:
-    """Write a fitted model to a file; whoever reads it meets all of it or none.
+    """Write a fitted model to an npz archive; whoever reads it meets all of it or none.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, an npz archive; an older one is replaced.
-    classifier : LinearDRMClassifier
-        The fitted model; its classes are numbers or text.
-    feature_names, class_names, scale, target
-        As in :class:`StoredModel`.
+    The other arguments are as in :class:`StoredModel`.
 
     Raises
     ------
     InputError
-        The file cannot be written, or the classes are objects of some other kind.
+        The file cannot be written, or the classes are neither numbers nor text.
 
     Examples
     --------
@@ -91,6 +83,13 @@ def save_model(
     ...     load_model(Path(folder) / "pets.npz").predict([[0.1, 2.0]]).tolist()
     ['dog']
     """
+    classes = classifier.classes_
+    if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes):
+        classes = classes.astype(np.str_)
+    if classes.dtype.kind not in "biufU":  # numpy would have to pickle it
+        raise InputError(
+            f"classes of type {classes.dtype} cannot be written; use numbers or text"
+        )
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -103,7 +102,7 @@ def save_model(
     }
     arrays = {
         "about": np.array(json.dumps(about)),
-        "classes": _plain_classes(classifier.classes_),
+        "classes": classes,
         "sums": classifier.sums_,
         "counts": classifier.class_count_,
     }
@@ -114,17 +113,6 @@ def save_model(
             np.savez(stream, allow_pickle=False, **arrays)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-
-
-def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Return classes as an array numpy can store without pickling."""
-    if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes):
-        return classes.astype(np.str_)
-    if classes.dtype.kind not in "biufU":
-        raise InputError(
-            f"classes of type {classes.dtype} cannot be written; use numbers or text"
-        )
-    return classes
 
 
 def load_model(path: str | Path) -> StoredModel:

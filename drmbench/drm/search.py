@@ -23,7 +23,7 @@ from drmbench.drm.kernels import (
     PAPER_DEGREES,
     PAPER_GAMMAS,
     Kernel,
-    check_symmetric,
+    symmetric_part,
 )
 from drmbench.drm.partition import Array, check_samples, check_two_classes
 from drmbench.drm.system import check_weights
@@ -172,7 +172,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         check_two_classes(self.classes_)
         if self._precomputed():
-            check_symmetric(X)
+            X = symmetric_part(X)
         candidates = [
             Candidate(float(alpha), float(beta), kernel)
             for alpha, kernel, beta in itertools.product(
@@ -238,13 +238,10 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
                 columns = train if self._precomputed() else slice(None)
                 parts.append(test)
+                known, new = X[train][:, columns], X[test][:, columns]
                 answers.append(
                     held_out_answers(
-                        X[train][:, columns],
-                        y[train],
-                        X[test][:, columns],
-                        candidates,
-                        n_jobs=self.n_jobs,
+                        known, y[train], new, candidates, n_jobs=self.n_jobs
                     )
                 )
         return [
@@ -274,19 +271,15 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self.loo_predictions_ = outcome.predictions
         self.cv_results_ = _results_table(candidates, outcomes, means)
 
-    def _delegate(self, X: Any) -> tuple[DRMClassifier, Any]:
-        X = check_samples(self, X)
-        return self.best_estimator_, X
-
     def dissimilarities(self, X: Any) -> Array:
         """Return the chosen model's δ, (m, g)."""
-        model, X = self._delegate(X)
-        return model.dissimilarities(X)
+        X = check_samples(self, X)
+        return self.best_estimator_.dissimilarities(X)
 
     def representation(self, X: Any) -> Array:
         """Return the chosen model's w, (m, n)."""
-        model, X = self._delegate(X)
-        return model.representation(X)
+        X = check_samples(self, X)
+        return self.best_estimator_.representation(X)
 
     def solve_trace(self, x: Any) -> SolveTrace:
         """Solve for one sample with the chosen model and tell how it went."""
