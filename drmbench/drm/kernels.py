@@ -194,7 +194,7 @@ def gram_of_callable(function: Any, X: Any, Y: Any) -> Array:
 
 
 def symmetric_part(K: Array) -> Array:
-    """Return the symmetric part of a square kernel matrix; warn if it is another matrix."""
+    """Return a square kernel matrix's symmetric part, with a warning if it differs."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             "Precomputed matrix must be a square matrix. Input is a "
