@@ -75,9 +75,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         ],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "solver": [
-            StrOptions({"auto", "closed_form", "gd", "ppa", "apg", "exact"}),
-        ],
+        "solver": [StrOptions({"auto", "closed_form", "gd", "ppa", "apg", "exact"})],
         "step": [StrOptions({"fixed", "backtracking"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -153,21 +151,21 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _accept_sparse(self) -> Any:
         return "csr" if self.kernel == "linear" else False
 
+    def _has_features(self) -> bool:
+        return self.kernel == "linear" or self.rank is not None
+
     def _solver_name(self, n: int, p: int) -> str:
-        if self.solver != "auto":
-            name = self.solver
-        elif self.penalty != "ridge":
+        name = self.solver
+        if name == "auto" and self.penalty != "ridge":
             name = "apg"
-        elif self.kernel == "linear" or self.rank is not None:
-            name = "exact" if p < n else "closed_form"
-        else:
-            name = "closed_form"
+        elif name == "auto":
+            name = "exact" if self._has_features() and p < n else "closed_form"
         if self.penalty != "ridge" and name not in ("ppa", "apg"):
             raise ValueError(
                 f"solver={name!r} is for penalty='ridge' only; penalty="
                 f"{self.penalty!r} takes solver 'auto', 'apg' or 'ppa'"
             )
-        if name == "exact" and self.kernel != "linear" and self.rank is None:
+        if name == "exact" and not self._has_features():
             raise ValueError(
                 "solver='exact' needs features: kernel='linear', or rank= for a"
                 " low-rank approximation of another kernel"
@@ -187,9 +185,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             diagonal = np.array([self._kernel_matrix(row, row)[0, 0] for row in ones])
             self._map = LowRankMap(rows, self._kernel_matrix, diagonal, self.rank)
             rows = self._map.train_features
-        has_features = self.kernel == "linear" or self._map is not None
         name = self._solver_name(*rows.shape)
-        if has_features and name != "closed_form":
+        if self._has_features() and name != "closed_form":
             system = FactoredSystem(rows, self._partition, self.alpha)
             penalty = make_penalty(self.penalty, self.beta, self._partition)
             return make_feature_engine(name, system, penalty, self._rule(), self.step)

@@ -7,6 +7,7 @@ samples (:class:`KernelEngine`) or rows of features (:class:`FeatureEngine`,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,19 +92,19 @@ def make_iterative(
     return AcceleratedProximal(rule, c, step)
 
 
+@dataclass(eq=False)
 class KernelEngine:
     """Works on kernel values, with the closed form or an iterative solver."""
 
     batches_itself = False
 
-    def __init__(self, system: DenseSystem, penalty: Penalty, solver: Solver) -> None:
-        self.system = system
-        self._penalty = penalty
-        self._solver = solver
+    system: DenseSystem
+    penalty: Penalty
+    solver: Solver
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        return self._solver.solve(BlockProblem(self.system, inputs.T, self._penalty))
+        return self.solver.solve(BlockProblem(self.system, inputs.T, self.penalty))
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -26,17 +27,16 @@ from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array, check_two_classes
 
 
+@dataclass(frozen=True, eq=False)
 class _LazyModel:
     """The O(gp³) model of some sums, built only when a prediction asks for it."""
 
-    def __init__(self, sums: ClassSums, alpha: float) -> None:
-        self._sums = sums
-        self._alpha = alpha
+    sums: ClassSums
+    alpha: float
 
     @cached_property
     def model(self) -> LinearModel:
-        """The model."""
-        return LinearModel.of(self._sums, self._alpha)
+        return LinearModel.of(self.sums, self.alpha)
 
 
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):

@@ -196,21 +196,19 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._precomputed():
             return [None]
         names = [self.kernels] if isinstance(self.kernels, str) else list(self.kernels)
+        kernels = {
+            "linear": [Kernel("linear")],
+            "poly": [Kernel("poly", degree=d, coef0=self.coef0) for d in self.degrees],
+            "rbf": [Kernel("rbf", gamma=float(gamma)) for gamma in self.gammas],
+        }
         grid: list[Kernel | None] = []
         for name in names:
-            if name == "linear":
-                grid.append(Kernel("linear"))
-            elif name == "poly":
-                grid += [
-                    Kernel("poly", degree=d, coef0=self.coef0) for d in self.degrees
-                ]
-            elif name == "rbf":
-                grid += [Kernel("rbf", gamma=float(gamma)) for gamma in self.gammas]
-            else:
+            if name not in kernels:
                 raise ValueError(
                     f"kernels must be of 'linear', 'poly', 'rbf', or 'precomputed'"
                     f" alone; got {name!r}"
                 )
+            grid += kernels[name]
         if not grid or not len(self.alphas) or not len(self.betas):
             raise ValueError("the grid is empty: give alphas, betas and a kernel")
         return grid

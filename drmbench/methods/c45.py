@@ -253,28 +253,14 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return fitted
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable class of each example, the first of them in a tie.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples; NaN is an unknown value.
-        """
+        """Return the most probable class of each example, the first of them in a tie."""
         probabilities = self.predict_proba(X)
         return self.classes_[np.maximum(clear_maximum(probabilities), 0)]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the class shares at the leaves that an example reaches.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples; NaN is an unknown value.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
+        Columns are in the order of `classes_`; NaN is an unknown value, as in training.
         """
         checked = check_samples(self, X, ensure_all_finite="allow-nan")
         return self.tree_.predict(encode(checked, self.categories_), self.laplace)

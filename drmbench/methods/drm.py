@@ -2,7 +2,7 @@
 
 A grid shares one matrix of inner products or distances; the exact leave-one-out of
 :mod:`drmbench.drm.loo` and :mod:`drmbench.drm.linear` costs about three
-factorisations a candidate, not one for each sample.
+factorisations per candidate, not one per sample.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from imblearn.over_sampling import SMOTE, BorderlineSMOTE
@@ -41,8 +41,6 @@ from drmbench.methods.base import (
     refit_left_out,
 )
 from drmbench.methods.safe_level_smote import NothingGeneratedWarning, SafeLevelSMOTE
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -164,14 +162,11 @@ def oversample(
     return Oversampling(new_X, new_y, k_used, k_used < k_neighbors, "; ".join(notes))
 
 
-def _classifier_has(method: str) -> Callable[[_Function], _Function]:
-    """Tell scikit-learn to offer a method where the inner classifier has it."""
-
-    def check(wrapper: OversampledClassifier) -> bool:
-        return hasattr(getattr(wrapper, "classifier_", wrapper.classifier), method)
-
-    decorator: Callable[[_Function], _Function] = available_if(check)
-    return decorator
+def _classifier_has(method: str) -> Callable[[Any], bool]:
+    """Return a test for scikit-learn: whether the inner classifier has a method."""
+    return lambda wrapper: hasattr(
+        getattr(wrapper, "classifier_", wrapper.classifier), method
+    )
 
 
 class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -291,12 +286,12 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Return the class of each sample."""
         return self._ask("predict", X)
 
-    @_classifier_has("predict_proba")
+    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return class probabilities, where the classifier has them."""
         return self._ask("predict_proba", X)
 
-    @_classifier_has("decision_function")
+    @available_if(_classifier_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return decision values, where the classifier has them."""
         return self._ask("decision_function", X)

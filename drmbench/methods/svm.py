@@ -52,6 +52,7 @@ ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 MAX_ITERATIONS = 30_000
 
 
+@dataclass(eq=False)
 class GramSVC:
     """libsvm on a kernel matrix, at a scale that suits it.
 
@@ -60,15 +61,9 @@ class GramSVC:
     divided by the power of two nearest to its mean diagonal, which rounds nothing.
     """
 
-    def __init__(
-        self,
-        C: float,
-        max_iter: int = MAX_ITERATIONS,
-        class_weight: ClassWeight = None,
-    ) -> None:
-        self.C = C
-        self.max_iter = max_iter
-        self.class_weight = class_weight
+    C: float
+    max_iter: int = MAX_ITERATIONS
+    class_weight: ClassWeight = None
 
     def fit(self, K: Matrix, y: NDArray[Any]) -> Self:
         """Train on the kernel matrix of samples of two classes or more."""
