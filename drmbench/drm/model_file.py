@@ -155,41 +155,33 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
     classes, sums, counts = arrays["classes"], arrays["sums"], arrays["counts"]
     scale = arrays.get("scale")
     check_weights(about["alpha"], about["beta"])
-    _check_arrays(classes, sums, counts, scale)
-    classifier = LinearDRMClassifier.from_sums(
-        classes, ClassSums(sums, counts), alpha=about["alpha"], beta=about["beta"]
-    )
-    return StoredModel(
-        classifier,
-        feature_names=_names(about, "feature_names", sums.shape[1]),
-        class_names=_names(about, "class_names", classes.size),
-        scale=scale,
-        target=None if about["target"] is None else str(about["target"]),
-    )
-
-
-def _check_arrays(
-    classes: NDArray[Any],
-    sums: NDArray[Any],
-    counts: NDArray[Any],
-    scale: NDArray[Any] | None,
-) -> None:
     g, p = classes.size, sums.shape[-1]
     sound = (
         classes.shape == (g,)
         and np.array_equal(np.unique(classes), classes)
         and sums.shape == (g, p, p)
         and sums.dtype == np.float64
-        and bool(np.isfinite(sums).all())
+        and np.isfinite(sums).all()
         and counts.shape == (g,)
         and counts.dtype == np.int64
-        and bool((counts >= 0).all() and counts.any())
+        and (counts >= 0).all()
+        and counts.any()
     )
     if scale is not None:
         sound = sound and scale.shape == (p,) and scale.dtype == np.float64
-        sound = sound and bool(((scale > 0) & np.isfinite(scale)).all())
+        sound = sound and ((scale > 0) & np.isfinite(scale)).all()
     if not sound:
         raise ValueError("its arrays do not fit together")
+    classifier = LinearDRMClassifier.from_sums(
+        classes, ClassSums(sums, counts), alpha=about["alpha"], beta=about["beta"]
+    )
+    return StoredModel(
+        classifier,
+        feature_names=_names(about, "feature_names", p),
+        class_names=_names(about, "class_names", g),
+        scale=scale,
+        target=None if about["target"] is None else str(about["target"]),
+    )
 
 
 def _names(about: dict[str, Any], key: str, count: int) -> tuple[str, ...] | None:

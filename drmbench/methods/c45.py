@@ -253,7 +253,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return fitted
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable class of each example, the first of them in a tie."""
+        """Return the most probable class of each example, the first in a tie."""
         probabilities = self.predict_proba(X)
         return self.classes_[np.maximum(clear_maximum(probabilities), 0)]
 

@@ -103,19 +103,15 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
+        from liblinear.liblinearutil import parameter, problem, train
+
         X, y = check_training(self, X, y, accept_sparse="csr")
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) == 1:
             self.coef_, self.intercept_ = np.zeros((1, X.shape[1])), np.zeros(1)
-        else:
-            self._train(X, numbers.astype(np.float64))
-        return self
-
-    def _train(self, X: Any, numbers: Matrix) -> None:
-        from liblinear.liblinearutil import parameter, problem, train
-
+            return self
         # Exactly this class of sparse matrix takes LIBLINEAR's fast way in.
-        data = problem(numbers, sparse.csr_matrix(X))
+        data = problem(numbers.astype(np.float64), sparse.csr_matrix(X))
         generator = check_random_state(self.random_state)
         ctypes.CDLL(None).srand(int(generator.randint(np.iinfo(np.int32).max)))
         tolerance = "" if self.tol is None else f" -e {float(self.tol)!r}"
@@ -125,10 +121,10 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         model = train(data, parameter(options + tolerance))
         weights = _weights_by_class(model, n_weights=data.n)
         self.coef_ = weights[:, : X.shape[1]].copy()
-        has_bias = weights.shape[1] > X.shape[1]
-        self.intercept_ = (
-            self.bias * weights[:, -1] if has_bias else np.zeros(len(weights))
-        )
+        self.intercept_ = np.zeros(len(weights))
+        if weights.shape[1] > X.shape[1]:
+            self.intercept_ = self.bias * weights[:, -1]
+        return self
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the machines' values, (n_samples,) for two classes.
