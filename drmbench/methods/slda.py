@@ -178,7 +178,8 @@ class SparseLDA(
         return np.asarray(softmax(self._scores(X), axis=1))
 
     def _scores(self, X: ArrayLike) -> Matrix:
-        scores: Matrix = self._gaussians.scores(self.transform(X))
+        projections = self.transform(X)
+        scores: Matrix = self._gaussians.scores(projections)
         return scores
 
     @property
