@@ -61,11 +61,6 @@ class GramColumns:
         self._X = X
         self._columns: dict[int, Vector] = {}
 
-    @property
-    def n_features(self) -> int:
-        """How many features there are."""
-        return int(self._X.shape[1])
-
     def __getitem__(self, feature: int) -> Vector:
         if feature not in self._columns:
             self._columns[feature] = self._X.T @ self._X[:, feature]
@@ -89,12 +84,12 @@ class _Segment:
 class _ActiveSet:
     """The features in the model, with a growing Cholesky factor of their Gram."""
 
-    def __init__(self, gram: GramColumns, ridge: float) -> None:
+    def __init__(self, gram: GramColumns, n_features: int, ridge: float) -> None:
         self._gram = gram
         self._ridge = ridge
         self.members: list[int] = []
         self.signs: list[float] = []
-        self._columns = np.empty((8, gram.n_features))
+        self._columns = np.empty((8, n_features))
         self._factor = np.zeros((8, 8))
 
     def __len__(self) -> int:
@@ -161,7 +156,7 @@ class _Path:
         self._wanted = set(sizes)
         self._last_level = last_level
         self._level = float(np.abs(correlations).max(initial=0.0))
-        self._active = _ActiveSet(gram, ridge)
+        self._active = _ActiveSet(gram, len(correlations), ridge)
         self._segment = self._active.segment(correlations)
         self._candidates = np.ones(len(correlations), dtype=bool)
         self._just_dropped: set[int] = set()
