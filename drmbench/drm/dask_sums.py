@@ -25,6 +25,14 @@ FAN_IN = 8
 
 _LABEL = "__drmbench_label__"
 
+#: What a block must satisfy; it may be empty.
+_CHECKS: dict[str, Any] = {
+    "dtype": np.float64,
+    "accept_sparse": "csr",
+    "ensure_min_samples": 0,
+    "estimator": "LinearDRMClassifier",
+}
+
 
 def is_dask(X: Any) -> bool:
     """Tell whether X is a dask collection, without importing dask.
@@ -214,14 +222,7 @@ def _frame_sums(block: Any, number: int, alpha: float, beta: float) -> LabelledS
 
 def _block_sums(X: Any, y: Any, number: int, alpha: float, beta: float) -> LabelledSums:
     try:
-        X, y = check_X_y(
-            X,
-            np.asarray(y),
-            dtype=np.float64,
-            accept_sparse="csr",
-            ensure_min_samples=0,
-            estimator="LinearDRMClassifier",
-        )
+        X, y = check_X_y(X, np.asarray(y), **_CHECKS)
         check_labels(y)
         return LabelledSums.of(X, y, alpha, beta)
     except (TypeError, ValueError) as error:
@@ -244,15 +245,7 @@ def lazy_dissimilarities(X: Any, model: LinearModel) -> Any:
 
 
 def _block_dissimilarities(X: Any, model: LinearModel) -> Any:
-    X = check_array(
-        X,
-        dtype=np.float64,
-        accept_sparse="csr",
-        ensure_min_samples=0,
-        estimator="LinearDRMClassifier",
-        input_name="X",
-    )
-    return model.dissimilarities(X)
+    return model.dissimilarities(check_array(X, input_name="X", **_CHECKS))
 
 
 def lazy_classes(delta: Any, classes: NDArray[Any]) -> Any:
