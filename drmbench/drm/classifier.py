@@ -84,7 +84,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    # What an estimator without the parameter is fixed to.
+    # What an estimator without these parameters uses.
     alpha: float = 0.0
     penalty: str = "ridge"
 
@@ -287,7 +287,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return W
 
     def solve_trace(self, x: Any) -> SolveTrace:
-        """Solve for one test sample and tell how it went.
+        """Solve for one test sample and report how it went.
 
         Parameters
         ----------

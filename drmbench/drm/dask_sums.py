@@ -1,8 +1,8 @@
 """The linear DRM on dask collections: class sums by map and reduce, lazy predictions.
 
 A block of samples becomes one p × p sum and one count for each class it has, and these
-are added up a few at a time, so the samples are read once and never are in memory
-together. dask is imported when a collection comes, not before.
+are added up a few at a time, so the samples are read once and are never in memory
+together. dask is imported only once a collection is given.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, CSR matrix, dask array or dask dataframe of shape (n, p)
             Training samples. Those of a dask collection are summed block by block,
-            wherever its scheduler computes, and never are in memory together.
+            wherever its scheduler computes, and are never in memory together.
         y : array-like, dask array or dask series of shape (n,)
             Class labels of any kind.
 
@@ -188,8 +188,8 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Their labels.
         classes : array-like, default=None
-            All labels that will ever come; needed on the first call. A class of which
-            no sample has come yet is never predicted.
+            All labels that will ever occur; needed on the first call. A class without
+            samples so far is never predicted.
 
         Returns
         -------

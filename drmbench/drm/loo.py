@@ -68,8 +68,8 @@ def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
     Returns
     -------
     ndarray of shape (n, g)
-        Columns are the sorted classes. A sample that is alone in its class finds
-        ``inf`` there: without it the class does not exist.
+        Columns are the sorted classes; ``inf`` for the class of a sample that is alone
+        in it: without the sample the class does not exist.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def save_model(
     scale: Array | None = None,
     target: str | None = None,
 ) -> None:
-    """Write a fitted model to an npz archive; whoever reads it meets all of it or none.
+    """Write a fitted model to an npz archive; a reader finds all of it or none.
 
     The other arguments are as in :class:`StoredModel`.
 

@@ -280,7 +280,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return self.best_estimator_.representation(X)
 
     def solve_trace(self, x: Any) -> SolveTrace:
-        """Solve for one sample with the chosen model and tell how it went."""
+        """Solve for one sample with the chosen model and report how it went."""
         check_is_fitted(self)
         return self.best_estimator_.solve_trace(x)
 

@@ -84,7 +84,7 @@ class Method:
     """One entry of the method registry."""
 
     name: str  #: Name in configs and results, such as ``svm-rbf``
-    title: str  #: What a reader sees in a table of ours
+    title: str  #: What a reader sees in our tables
     family: str  #: Methods that differ in a kernel or a distance share a family
     citation: str  #: Where the method comes from
     #: ``build(params, seed)`` returns an unfitted scikit-learn classifier

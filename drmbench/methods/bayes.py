@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +149,7 @@ class GaussianNaiveBayes(ClassifierMixin, BaseEstimator):
     array([0, 1])
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "zero_variance": [StrOptions({"smooth", "exclude", "fail"})],
         "var_smoothing": [Interval(Real, 0, None, closed="neither")],
     }

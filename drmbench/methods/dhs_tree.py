@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +107,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
         leaf. The toolbox calls it the "percentage of incorrectly assigned samples at a
         node", which it is not.
     max_values : int, default=10
-        A feature with at most so many different values is nominal: a split on it has
+        A feature with at most this many different values is nominal: a split on it has
         a branch for each value. Other features are continuous.
     constant_split : {"leaf", "error"}, default="leaf"
         What to do where the best split is of a continuous feature that has a single
@@ -153,7 +153,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
     array(['low', 'high'], dtype='<U4')
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "inc_node": [Interval(Real, 0, 100, closed="both")],
         "max_values": [Interval(Integral, 0, None, closed="left")],
         "constant_split": [StrOptions({"leaf", "error"})],

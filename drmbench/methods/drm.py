@@ -7,6 +7,7 @@ factorisations per candidate, not one per sample.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,7 +102,8 @@ def _kernel_method(kernel: str, title: str, column: str | None) -> Method:
 
 
 def _ablation(kernel: str, title: str) -> Method:
-    return Method(
+    return dataclasses.replace(
+        _kernel_method(kernel, title, None),
         name=f"krr-{kernel}",
         title=f"KRR (DRM without its scatter term), {title} kernel",
         family="krr",
@@ -112,10 +114,6 @@ def _ablation(kernel: str, title: str) -> Method:
             **estimator_arguments(params)
         ),
         grid={**KERNEL_GRIDS[kernel], "beta": DECADES},
-        defaults=KERNEL_DEFAULTS[kernel],
-        predict_grid=predict_grid,
-        predict_left_out=predict_left_out,
-        prefer=_most_regularised,
     )
 
 

@@ -6,7 +6,7 @@ Every ``k`` of a grid, and leave-one-out, come from one search for the largest `
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,7 @@ class NearestNeighbours(ClassifierMixin, BaseEstimator):
     array(['a', 'b'], dtype='<U1')
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"euclidean", "cosine"})],
     }

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,7 @@ class PairMachine:
     """A machine for two classes; what an :class:`SVC` has, without its checks.
 
     ``SVC.fit`` takes two milliseconds to check its input, libsvm a fraction of one to
-    train on a hundred samples, and leave-one-out trains by the thousand.
+    train on a hundred samples, and leave-one-out trains thousands.
     """
 
     support: Places
@@ -257,7 +257,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
     array(['a'], dtype='<U1')
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"rbf", "poly", "linear"})],
         "gamma": [
