@@ -161,11 +161,7 @@ class Metric:
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric(
-            "accuracy",
-            "Accuracy",
-            lambda y, p, _: accuracy_score(y, p),
-        ),
+        Metric("accuracy", "Accuracy", lambda y, p, _: accuracy_score(y, p)),
         Metric(
             "gmean",
             "G-mean (geometric mean of recalls)",

@@ -27,9 +27,9 @@ from drmbench.methods.base import (
     Method,
     Params,
 )
-from drmbench.methods.gram_svm import GramSVC, left_out_labels
 from drmbench.methods.kernel_grid import group_by_kernel
 from drmbench.methods.registry import get_method, with_overrides
+from drmbench.methods.svm import GramSVC, left_out_labels
 from drmbench.protocol.protocol import paper_protocol
 
 #: The decades without 10, which the published SVM cells fit.

@@ -10,10 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.engines import (
@@ -26,16 +24,22 @@ from drmbench.drm.engines import (
 from drmbench.drm.kernels import (
     Kernel,
     LowRankMap,
-    Products,
-    check_symmetric,
+    gram,
     gram_of_callable,
     resolve_gamma,
+    symmetric_part,
 )
-from drmbench.drm.partition import Array, ClassPartition, check_two_classes
+from drmbench.drm.partition import (
+    Array,
+    ClassPartition,
+    check_samples,
+    check_training,
+    check_two_classes,
+)
+from drmbench.drm.solvers import ClosedForm
 from drmbench.drm.system import (
     DenseSystem,
     FactoredSystem,
-    Ridge,
     Solution,
     StoppingRule,
     make_penalty,
@@ -71,9 +75,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         ],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "solver": [
-            StrOptions({"auto", "closed_form", "gd", "ppa", "apg", "exact"}),
-        ],
+        "solver": [StrOptions({"auto", "closed_form", "gd", "ppa", "apg", "exact"})],
         "step": [StrOptions({"fixed", "backtracking"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -82,7 +84,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    # What an estimator without the parameter is fixed to.
+    # What an estimator without these parameters uses.
     alpha: float = 0.0
     penalty: str = "ridge"
 
@@ -123,7 +125,6 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = self.kernel == "linear"
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
         """Prepare the system of the training samples.
 
@@ -138,10 +139,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, accept_sparse=self._accept_sparse()
-        )
-        check_classification_targets(y)
+        X, y = check_training(self, X, y, accept_sparse=self._accept_sparse())
         self._partition = ClassPartition.of(y)
         self.classes_ = self._partition.classes
         check_two_classes(self.classes_)
@@ -153,21 +151,21 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _accept_sparse(self) -> Any:
         return "csr" if self.kernel == "linear" else False
 
+    def _has_features(self) -> bool:
+        return self.kernel == "linear" or self.rank is not None
+
     def _solver_name(self, n: int, p: int) -> str:
-        if self.solver != "auto":
-            name = self.solver
-        elif self.penalty != "ridge":
+        name = self.solver
+        if name == "auto" and self.penalty != "ridge":
             name = "apg"
-        elif self.kernel == "linear" or self.rank is not None:
-            name = "exact" if p < n else "closed_form"
-        else:
-            name = "closed_form"
+        elif name == "auto":
+            name = "exact" if self._has_features() and p < n else "closed_form"
         if self.penalty != "ridge" and name not in ("ppa", "apg"):
             raise ValueError(
                 f"solver={name!r} is for penalty='ridge' only; penalty="
                 f"{self.penalty!r} takes solver 'auto', 'apg' or 'ppa'"
             )
-        if name == "exact" and self.kernel != "linear" and self.rank is None:
+        if name == "exact" and not self._has_features():
             raise ValueError(
                 "solver='exact' needs features: kernel='linear', or rank= for a"
                 " low-rank approximation of another kernel"
@@ -177,34 +175,35 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _make_engine(self, X: Any) -> Engine:
         if self.rank is not None and self.kernel == "precomputed":
             raise ValueError("rank= needs samples; it cannot take a precomputed kernel")
-        rows = X[self._partition.order]
+        order = self._partition.order
+        rows = X[order]
         self._map: LowRankMap | None = None
-        if self.kernel not in ("precomputed", "linear"):
-            self._rows = rows
         if self.kernel == "rbf":
             self._gamma = resolve_gamma(self.gamma, X)
         if self.rank is not None:
-            self._rows = rows
             ones = (rows[i : i + 1] for i in range(rows.shape[0]))
-            diagonal = [self._kernel_matrix(row, row)[0, 0] for row in ones]
-            self._map = LowRankMap(
-                rows, self._kernel_matrix, np.array(diagonal), self.rank
-            )
+            diagonal = np.array([self._kernel_matrix(row, row)[0, 0] for row in ones])
+            self._map = LowRankMap(rows, self._kernel_matrix, diagonal, self.rank)
             rows = self._map.train_features
-        name = self._solver_name(rows.shape[0], rows.shape[1])
-        if self.rank is None and (self.kernel != "linear" or name == "closed_form"):
-            return self._kernel_engine(name, self._training_kernel(X, rows))
-        if name == "closed_form":
+        name = self._solver_name(*rows.shape)
+        if self._has_features() and name != "closed_form":
+            system = FactoredSystem(rows, self._partition, self.alpha)
+            penalty = make_penalty(self.penalty, self.beta, self._partition)
+            return make_feature_engine(name, system, penalty, self._rule(), self.step)
+        if self._map is not None:
             return self._kernel_engine(name, rows @ rows.T)
-        system = FactoredSystem(rows, self._partition, self.alpha)
-        penalty = make_penalty(self.penalty, self.beta, self._partition)
-        return make_feature_engine(name, system, penalty, self._rule(), self.step)
+        if self.kernel == "precomputed":
+            return self._kernel_engine(name, symmetric_part(X)[np.ix_(order, order)])
+        self._rows = rows  # what new samples are compared with
+        return self._kernel_engine(name, self._kernel_matrix(rows))
 
     def _kernel_engine(self, name: str, K: Array) -> Engine:
         system = DenseSystem(K, self._partition, self.alpha)
-        if name == "closed_form":
-            return KernelEngine.closed_form(system, Ridge(self.beta))
         penalty = make_penalty(self.penalty, self.beta, self._partition)
+        if name == "closed_form":
+            direct = ClosedForm(system, self.beta)
+            direct.warn_if_ill_conditioned()
+            return KernelEngine(system, penalty, direct)
         c = step_constant(name, system, self.step)
         solver = make_iterative(name, c, penalty, self._rule(), self.step)
         return KernelEngine(system, penalty, solver)
@@ -212,26 +211,12 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _rule(self) -> StoppingRule:
         return StoppingRule(self.tol, self.max_iter)
 
-    def _training_kernel(self, X: Any, rows: Any) -> Array:
-        """Return K in class order and remember what new samples are compared with."""
-        if self.kernel == "precomputed":
-            check_symmetric(X)
-            order = self._partition.order
-            K: Array = X[np.ix_(order, order)]
-            return (K + K.T) / 2.0
-        self._rows = rows
+    def _kernel_matrix(self, X: Any, Y: Any = None) -> Array:
         if callable(self.kernel):
-            return gram_of_callable(self.kernel, rows, rows)
-        return Products(rows).gram(self._kernel())
-
-    def _kernel(self) -> Kernel:
+            return gram_of_callable(self.kernel, X, X if Y is None else Y)
         gamma = getattr(self, "_gamma", 1.0)
-        return Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
-
-    def _kernel_matrix(self, X: Any, Y: Any) -> Array:
-        if callable(self.kernel):
-            return gram_of_callable(self.kernel, X, Y)
-        return Products(X, Y).gram(self._kernel())
+        kernel = Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
+        return gram(X, Y, kernel=kernel)
 
     def _inputs(self, X: Any) -> Any:
         """Turn validated samples into the engine's inputs."""
@@ -247,10 +232,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return X
 
     def _validated(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(
-            self, X, reset=False, dtype=np.float64, accept_sparse=self._accept_sparse()
-        )
+        return check_samples(self, X, accept_sparse=self._accept_sparse())
 
     def _batches(self, X: Any) -> Iterator[Any]:
         size = self.batch_size
@@ -305,7 +287,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return W
 
     def solve_trace(self, x: Any) -> SolveTrace:
-        """Solve for one test sample and tell how it went.
+        """Solve for one test sample and report how it went.
 
         Parameters
         ----------

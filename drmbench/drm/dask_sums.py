@@ -1,8 +1,8 @@
 """The linear DRM on dask collections: class sums by map and reduce, lazy predictions.
 
 A block of samples becomes one p × p sum and one count for each class it has, and these
-are added up a few at a time, so the samples are read once and never are in memory
-together. dask is imported when a collection comes, not before.
+are added up a few at a time, so the samples are read once and are never in memory
+together. dask is imported only once a collection is given.
 """
 
 from __future__ import annotations
@@ -24,6 +24,14 @@ from drmbench.drm.linear import ClassSums, LinearModel
 FAN_IN = 8
 
 _LABEL = "__drmbench_label__"
+
+#: What a block must satisfy; it may be empty.
+_CHECKS: dict[str, Any] = {
+    "dtype": np.float64,
+    "accept_sparse": "csr",
+    "ensure_min_samples": 0,
+    "estimator": "LinearDRMClassifier",
+}
 
 
 def is_dask(X: Any) -> bool:
@@ -112,26 +120,15 @@ def columns_of(X: Any) -> Any:
 def class_sums(X: Any, y: Any, alpha: float, beta: float) -> LabelledSums:
     """Return the class sums of a dask collection, computed block by block.
 
-    Parameters
-    ----------
-    X : dask array or dataframe of shape (n, p)
-        Samples in rows; the sizes of its blocks need not be known.
-    y : dask array or series, or array-like, of shape (n,)
-        Class labels.
-    alpha, beta : float
-        The weights α ≥ 0 and β > 0.
+    A dataframe and a series of as many partitions are taken partition by partition. To
+    bring blocks of different unknown sizes together, or to cut labels that are in
+    memory to blocks of unknown size, those sizes are computed first: one more pass.
 
     Raises
     ------
     ValueError
         X and y differ in length, or a block holds what cannot be used; the text says
         which block.
-
-    Notes
-    -----
-    A dataframe and a series of as many partitions are taken partition by partition. To
-    bring blocks of different unknown sizes together, or to cut labels that are in
-    memory to blocks of unknown size, those sizes are computed first: one more pass.
     """
     parts = _block_tasks(X, y, alpha, beta)
     while len(parts) > 1:
@@ -225,14 +222,7 @@ def _frame_sums(block: Any, number: int, alpha: float, beta: float) -> LabelledS
 
 def _block_sums(X: Any, y: Any, number: int, alpha: float, beta: float) -> LabelledSums:
     try:
-        X, y = check_X_y(
-            X,
-            np.asarray(y),
-            dtype=np.float64,
-            accept_sparse="csr",
-            ensure_min_samples=0,
-            estimator="LinearDRMClassifier",
-        )
+        X, y = check_X_y(X, np.asarray(y), **_CHECKS)
         check_labels(y)
         return LabelledSums.of(X, y, alpha, beta)
     except (TypeError, ValueError) as error:
@@ -255,15 +245,7 @@ def lazy_dissimilarities(X: Any, model: LinearModel) -> Any:
 
 
 def _block_dissimilarities(X: Any, model: LinearModel) -> Any:
-    X = check_array(
-        X,
-        dtype=np.float64,
-        accept_sparse="csr",
-        ensure_min_samples=0,
-        estimator="LinearDRMClassifier",
-        input_name="X",
-    )
-    return model.dissimilarities(X)
+    return model.dissimilarities(check_array(X, input_name="X", **_CHECKS))
 
 
 def lazy_classes(delta: Any, classes: NDArray[Any]) -> Any:

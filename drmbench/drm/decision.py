@@ -1,4 +1,4 @@
-"""The decision rule: a class's dissimilarity from a test sample (math note, section 2).
+"""The decision rule: how far a test sample is from a class (docs/math.md, section 2).
 
 For a representation w of the test sample x,
 ``δ_c = w_cᵀKw_c + w_c̄ᵀKw_c̄ - 2 w_cᵀk_x``, and the predicted class has the smallest δ.
@@ -19,20 +19,10 @@ from drmbench.drm.system import System
 
 
 def dissimilarities(system: System, W: Array, k: Array) -> Array:
-    """Return δ for each test sample and class.
+    """Return δ for each test sample and class, (m, g).
 
-    Parameters
-    ----------
-    system : System
-        The training samples, in class order.
-    W : ndarray of shape (n, m)
-        Representation of each of m test samples, rows in class order.
-    k : ndarray of shape (n, m)
-        Kernel between training and test samples.
-
-    Returns
-    -------
-    ndarray of shape (m, g)
+    The columns of `W` and `k`, both (n, m), are the test samples' representations and
+    kernel values with the training samples; their rows are in class order.
     """
     own = system.partition.class_sums(W * system.block_product(W))
     total = system.partition.class_sums(W * system.kernel_product(W))
@@ -44,17 +34,9 @@ def dissimilarities(system: System, W: Array, k: Array) -> Array:
 def dissimilarities_of_vectors(vectors: Array, X: Array) -> Array:
     """Return the same from features: ``δ_c = ‖u_c‖² + ‖u - u_c‖² - 2 u_cᵀx``.
 
-    Parameters
-    ----------
-    vectors : ndarray of shape (g, p, m)
-        ``u_c = A_c w_c`` of each class and test sample
-        (:meth:`~drmbench.drm.system.FactoredSystem.class_vectors`).
-    X : ndarray of shape (m, p)
-        The test samples.
-
-    Returns
-    -------
-    ndarray of shape (m, g)
+    The vectors, (g, p, m), are ``u_c = A_c w_c`` of each class and test sample
+    (:meth:`~drmbench.drm.system.FactoredSystem.class_vectors`), the rows of X the
+    samples.
     """
     others = vectors.sum(axis=0) - vectors
     delta: Array = (

@@ -7,6 +7,7 @@ samples (:class:`KernelEngine`) or rows of features (:class:`FeatureEngine`,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,17 +16,16 @@ from numpy.typing import NDArray
 from drmbench.drm.decision import dissimilarities, dissimilarities_of_vectors
 from drmbench.drm.feature_solvers import (
     APGIterates,
-    Iterates,
     LeanDescent,
     MatrixIterates,
     PPAIterates,
 )
+from drmbench.drm.kernels import to_dense
 from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array
 from drmbench.drm.solvers import (
     AcceleratedGradient,
     AcceleratedProximal,
-    ClosedForm,
     GradientDescent,
     ProximalPoint,
     Solver,
@@ -92,26 +92,19 @@ def make_iterative(
     return AcceleratedProximal(rule, c, step)
 
 
+@dataclass(eq=False)
 class KernelEngine:
     """Works on kernel values, with the closed form or an iterative solver."""
 
     batches_itself = False
 
-    def __init__(self, system: DenseSystem, penalty: Penalty, solver: Solver) -> None:
-        self.system = system
-        self._penalty = penalty
-        self._solver = solver
-
-    @classmethod
-    def closed_form(cls, system: DenseSystem, penalty: Ridge) -> KernelEngine:
-        """Factorise once; warn when the system is ill-conditioned."""
-        solver = ClosedForm(system, penalty.beta)
-        solver.warn_if_ill_conditioned()
-        return cls(system, penalty, solver)
+    system: DenseSystem
+    penalty: Penalty
+    solver: Solver
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        return self._solver.solve(BlockProblem(self.system, inputs.T, self._penalty))
+        return self.solver.solve(BlockProblem(self.system, inputs.T, self.penalty))
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""
@@ -136,10 +129,7 @@ class FeatureEngine:
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations of test samples given by features, (m, p)."""
-        k = self.system.F @ inputs.T
-        if hasattr(k, "toarray"):
-            k = k.toarray()
-        k = np.ascontiguousarray(k)
+        k = np.ascontiguousarray(to_dense(self.system.F @ inputs.T))
         return self._solver.solve(BlockProblem(self.system, k, self._penalty))
 
     def dissimilarities(self, inputs: Any) -> Array:
@@ -147,12 +137,12 @@ class FeatureEngine:
         if self._shortcut is not None:
             return self._shortcut.dissimilarities(inputs)[0]
         W = self.solve(inputs).W
-        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
-        return dissimilarities_of_vectors(self.system.class_vectors(W), dense)
+        vectors = self.system.class_vectors(W)
+        return dissimilarities_of_vectors(vectors, to_dense(inputs))
 
 
 class ExactEngine:
-    """The exact linear solver on features (math note, section 5)."""
+    """The exact linear solver on features (docs/math.md, section 5)."""
 
     batches_itself = True
 
@@ -172,7 +162,7 @@ class ExactEngine:
     def solve(self, inputs: Any) -> Solution:
         """Return the representations: ``w_c = D_c⁻¹A_cᵀ(x - u + (α/n_c)u_c)``."""
         system = self.system
-        X = inputs.toarray() if hasattr(inputs, "toarray") else inputs
+        X = to_dense(inputs)
         vectors = self._model.U @ X.T
         residual = X.T - vectors.sum(axis=0)
         W = np.empty((system.partition.n_samples, X.shape[0]))
@@ -189,32 +179,18 @@ def make_feature_engine(
 ) -> Engine:
     """Return the engine for features and the solver called `name`."""
     if name == "exact":
-        if not isinstance(penalty, Ridge):
-            raise ValueError("solver='exact' is for penalty='ridge' only")
+        assert isinstance(penalty, Ridge), "no other penalty has an exact solver"
         return ExactEngine(system, penalty.beta)
     c = step_constant(name, system, step)
     solver = make_iterative(name, c, penalty, rule, step)
-    shortcut = None
+    shortcut: Shortcut | None = None
     if isinstance(penalty, Ridge) and isinstance(system.F, np.ndarray):
-        shortcut = _shortcut(name, system, penalty.beta, c, rule, step)
+        if name == "gd":
+            shortcut = LeanDescent(system, penalty.beta, rule)
+        elif name == "ppa":
+            iterates = PPAIterates(system, penalty.beta, c)
+            shortcut = MatrixIterates(system, iterates, rule)
+        elif step == "fixed":
+            accelerated = APGIterates(system, penalty.beta, c)
+            shortcut = MatrixIterates(system, accelerated, rule)
     return FeatureEngine(system, penalty, solver, shortcut)
-
-
-def _shortcut(
-    name: str,
-    system: FactoredSystem,
-    beta: float,
-    c: float,
-    rule: StoppingRule,
-    step: Step,
-) -> Shortcut | None:
-    """Return the way to δ that does not build representations, where there is one."""
-    if name == "gd":
-        return LeanDescent(system, beta, rule)
-    if name == "ppa":
-        steps: Iterates = PPAIterates(system, beta, c)
-    elif name == "apg" and step == "fixed":
-        steps = APGIterates(system, beta, c)
-    else:
-        return None
-    return MatrixIterates(system, steps, rule)

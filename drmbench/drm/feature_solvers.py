@@ -9,12 +9,14 @@ stay in the processor's cache.
 
 PPA and fixed-step APG (:class:`MatrixIterates`): started from w = 0 both are linear in
 the test sample, ``w^t = M_t x`` with one n × p matrix M_t common to all test samples
-(math note, section 4). The change ``‖w^{t+1} - w^t‖²`` and the class vectors ``u_c``
+(docs/math.md, section 4). The change ``‖w^{t+1} - w^t‖²`` and the class vectors ``u_c``
 are then p × p forms, so each test sample keeps its own stopping rule at O(gp²) instead
 of O(np) per iteration.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,23 +94,13 @@ class _State:
         self.weighted_squares = self.weighted_squares[columns]
 
 
+@dataclass(frozen=True, eq=False)
 class LeanDescent:
-    """Dissimilarities that DRM-GD reaches, in half the work and a third of the memory.
+    """Dissimilarities that DRM-GD reaches, in half the work, a third of the memory."""
 
-    Parameters
-    ----------
-    system : FactoredSystem
-        The training samples, dense, in class order.
-    beta : float
-        The ridge β > 0.
-    rule : StoppingRule
-        When a test sample stops.
-    """
-
-    def __init__(self, system: FactoredSystem, beta: float, rule: StoppingRule) -> None:
-        self._system = system
-        self._beta = beta
-        self._rule = rule
+    system: FactoredSystem
+    beta: float
+    rule: StoppingRule
 
     def dissimilarities(self, X: Array) -> tuple[Array, NDArray[np.int64]]:
         """Return δ, (m, g), and the iterations each row of X took, (m,)."""
@@ -120,21 +112,21 @@ class LeanDescent:
         )
 
     def _solve(self, X: Array) -> tuple[Array, NDArray[np.int64]]:
-        state = _State(self._system, X)
+        state = _State(self.system, X)
         found = np.zeros_like(state.vectors)
         n_iter = np.zeros(len(X), dtype=np.int64)
         active = np.arange(len(X))
         u = np.zeros_like(state.vectors)
-        for iteration in range(1, self._rule.max_iter + 1):
-            bend = state.curvature(self._beta)
+        for iteration in range(1, self.rule.max_iter + 1):
+            bend = state.curvature(self.beta)
             step = np.divide(
                 state.squares, bend, out=np.zeros_like(bend), where=bend > 0
             )
             u -= step * state.vectors
             change = step * np.sqrt(state.squares)
             n_iter[active] = iteration
-            going_on = change > self._rule.tol
-            if iteration == self._rule.max_iter:
+            going_on = change > self.rule.tol
+            if iteration == self.rule.max_iter:
                 going_on[:] = False
             found[:, :, active[~going_on]] = u[:, :, ~going_on]
             if not going_on.any():
@@ -142,7 +134,7 @@ class LeanDescent:
             if not going_on.all():
                 active, u, step = active[going_on], u[:, :, going_on], step[going_on]
                 state.keep(going_on)
-            state.descend(step, self._beta)
+            state.descend(step, self.beta)
         return dissimilarities_of_vectors(found, X), n_iter
 
 
@@ -185,17 +177,7 @@ class APGIterates(Iterates):
 
 
 class MatrixIterates:
-    """Dissimilarities that PPA or APG would reach, without iterating per sample.
-
-    Parameters
-    ----------
-    system : FactoredSystem
-        The training samples, dense, in class order.
-    iterates : Iterates
-        The algorithm.
-    rule : StoppingRule
-        When a test sample stops.
-    """
+    """Dissimilarities that PPA or APG would reach, without iterating per sample."""
 
     def __init__(
         self, system: FactoredSystem, iterates: Iterates, rule: StoppingRule

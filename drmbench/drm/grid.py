@@ -31,8 +31,8 @@ from drmbench.drm.system import DenseSystem
 
 #: A candidate's predicted labels, or why it has none.
 Answer = NDArray[Any] | str
-#: Labels for one pair of weights α and β.
-Predict = Callable[[float, float], NDArray[Any]]
+#: Dissimilarities for one pair of weights α and β.
+Solve = Callable[[float, float], Array]
 
 
 @dataclass(frozen=True)
@@ -57,40 +57,23 @@ def held_out_answers(
     *,
     n_jobs: int | None = None,
 ) -> list[Answer]:
-    """Fit every candidate to one part and predict another.
+    """Fit every candidate to one part and predict another, with threads over kernels.
 
-    Parameters
-    ----------
-    X_train : ndarray of shape (n, p), or (n, n) for a precomputed kernel
-        Training samples.
-    y_train : ndarray of shape (n,)
-        Their labels.
-    X_test : ndarray of shape (m, p), or (m, n) for a precomputed kernel
-        Test samples.
-    candidates : sequence of Candidate
-        The grid.
-    n_jobs : int or None, default=None
-        Threads over kernels.
-
-    Returns
-    -------
-    list of ndarray of shape (m,), or of str
-        The labels each candidate predicts, or why it failed.
+    Of a precomputed kernel, `X_train` is the matrix of the training samples, (n, n),
+    and `X_test` has a row per test sample, (m, n).
     """
     partition = ClassPartition.of(y_train)
     order = partition.order
     rows = X_train[order]
     train, test = Products(rows), Products(X_test, rows)
 
-    def prepare(kernel: Kernel | None) -> Predict:
+    def prepare(kernel: Kernel | None) -> Solve:
         if _works_on_features(kernel, X_train, partition):
-            codes = np.searchsorted(partition.classes, y_train)
+            codes, g = np.searchsorted(partition.classes, y_train), partition.n_classes
 
-            def on_features(alpha: float, beta: float) -> NDArray[Any]:
-                g = partition.n_classes
+            def on_features(alpha: float, beta: float) -> Array:
                 sums = ClassSums.of(X_train, codes, g, alpha, beta)
-                delta = LinearModel.of(sums, alpha).dissimilarities(X_test)
-                return nearest_class(delta, partition.classes)
+                return LinearModel.of(sums, alpha).dissimilarities(X_test)
 
             return on_features
         if kernel is None:
@@ -98,16 +81,15 @@ def held_out_answers(
         else:
             K, k = train.gram(kernel), test.gram(kernel).T
 
-        def on_kernel(alpha: float, beta: float) -> NDArray[Any]:
+        def on_kernel(alpha: float, beta: float) -> Array:
             system = DenseSystem(K, partition, alpha)
             # Not by a Solution: its objective would cost as much as the solution.
             W = ClosedForm(system, beta).representations(k)
-            delta = dissimilarities(system, W, k)
-            return nearest_class(delta, partition.classes)
+            return dissimilarities(system, W, k)
 
         return on_kernel
 
-    return _answers(candidates, prepare, n_jobs)
+    return _answers(candidates, prepare, partition.classes, n_jobs)
 
 
 def left_out_answers(
@@ -119,44 +101,26 @@ def left_out_answers(
 ) -> list[Answer]:
     """Predict every sample by exact leave-one-out, with every candidate.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p), or (n, n) for a precomputed kernel
-        The samples.
-    y : ndarray of shape (n,)
-        Their labels.
-    candidates : sequence of Candidate
-        The grid.
-    n_jobs : int or None, default=None
-        Threads over kernels.
-
-    Returns
-    -------
-    list of ndarray of shape (n,), or of str
-        The labels each candidate predicts, or why it failed.
+    Of a precomputed kernel, `X` is the matrix of all samples. Threads are over kernels.
     """
     partition = ClassPartition.of(y)
     order = partition.order
     rows = X[order]
     products = Products(rows)
 
-    def prepare(kernel: Kernel | None) -> Predict:
+    def prepare(kernel: Kernel | None) -> Solve:
         if _works_on_features(kernel, X, partition):
-            left_out = LinearLeaveOneOut(X, y)
-            return lambda alpha, beta: nearest_class(
-                left_out.dissimilarities(alpha, beta), partition.classes
-            )
+            return LinearLeaveOneOut(X, y).dissimilarities
         K = rows[:, order] if kernel is None else products.gram(kernel)
 
-        def on_kernel(alpha: float, beta: float) -> NDArray[Any]:
+        def on_kernel(alpha: float, beta: float) -> Array:
             system = DenseSystem(K, partition, alpha)
             delta = loo_dissimilarities_in_class_order(system, beta)
-            labels = nearest_class(delta, partition.classes)
-            return partition.to_sample_order(labels)
+            return partition.to_sample_order(delta)
 
         return on_kernel
 
-    return _answers(candidates, prepare, n_jobs)
+    return _answers(candidates, prepare, partition.classes, n_jobs)
 
 
 def _works_on_features(
@@ -168,7 +132,8 @@ def _works_on_features(
 
 def _answers(
     candidates: Sequence[Candidate],
-    prepare: Callable[[Kernel | None], Predict],
+    prepare: Callable[[Kernel | None], Solve],
+    classes: NDArray[Any],
     n_jobs: int | None,
 ) -> list[Answer]:
     """Prepare each kernel once, and answer all candidates that have it."""
@@ -179,16 +144,15 @@ def _answers(
 
     def answer_group(kernel: Kernel | None, numbers: list[int]) -> None:
         try:
-            predict = prepare(kernel)
+            solve = prepare(kernel)
         except IllConditionedError as error:
             for number in numbers:
                 answers[number] = str(error)
             return
         for number in numbers:
+            weights = candidates[number].alpha, candidates[number].beta
             try:
-                answers[number] = predict(
-                    candidates[number].alpha, candidates[number].beta
-                )
+                answers[number] = nearest_class(solve(*weights), classes)
             except IllConditionedError as error:
                 answers[number] = str(error)
 

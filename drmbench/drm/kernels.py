@@ -33,12 +33,7 @@ PAPER_DEGREES = (2, 3, 4, 5, 8, 10)
 def gamma_from_width(value: float, width: Width = "sigma") -> float:
     """Return γ for the paper's "variance parameter" under one of its readings.
 
-    Parameters
-    ----------
-    value : float
-        The grid value.
-    width : {"sigma", "variance"}
-        Whether the value is σ in ``exp(-d²/(2σ²))`` or s in ``exp(-d²/(2s))``.
+    The value is σ in ``exp(-d²/(2σ²))`` or, as a "variance", s in ``exp(-d²/(2s))``.
 
     Examples
     --------
@@ -91,13 +86,7 @@ class Kernel:
 
 
 class Products:
-    """Inner products and squared distances between two sets of samples.
-
-    Parameters
-    ----------
-    X, Y : ndarray of shape (n, p) and (m, p)
-        Samples in rows; ``Y=None`` means ``Y = X``.
-    """
+    """Inner products and squared distances between rows; ``Y=None`` means ``Y = X``."""
 
     def __init__(self, X: Array, Y: Array | None = None) -> None:
         self._X = X
@@ -129,7 +118,7 @@ class Products:
         return distances
 
     def gram(self, kernel: Kernel) -> Array:
-        """Return the kernel matrix, or raise if it is not finite.
+        """Return the kernel matrix.
 
         Raises
         ------
@@ -154,24 +143,17 @@ class Products:
         return K
 
 
+def to_dense(X: Any) -> Any:
+    """Return a sparse matrix as an array; an array as it is."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
 def _inner(X: Any, Y: Any) -> Array:
-    product = X @ Y.T
-    if hasattr(product, "toarray"):
-        product = product.toarray()
-    return np.asarray(product, dtype=np.float64)
+    return np.asarray(to_dense(X @ Y.T), dtype=np.float64)
 
 
 def gram(X: Any, Y: Any | None = None, *, kernel: Kernel) -> Array:
-    """Return the kernel matrix between the rows of `X` and of `Y`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p), or sparse for the linear kernel
-        Samples in rows.
-    Y : like X, or None
-        Second set of samples; None means X.
-    kernel : Kernel
-        The kernel and its parameters.
+    """Return the kernel matrix between the rows of `X` and of `Y`, or of `X` alone.
 
     Examples
     --------
@@ -186,12 +168,7 @@ def gram(X: Any, Y: Any | None = None, *, kernel: Kernel) -> Array:
 def resolve_gamma(gamma: float | str | None, X: Any) -> float:
     """Turn scikit-learn's spellings of the rbf width into a number.
 
-    Parameters
-    ----------
-    gamma : float, "scale" or None
-        None means ``1 / p``; "scale" means ``1 / (p · variance of X)``.
-    X : array-like of shape (n, p)
-        The training data.
+    None means ``1 / p``; "scale" means ``1 / (p · variance of X)``.
     """
     if gamma is None:
         return 1.0 / float(X.shape[1])
@@ -216,8 +193,8 @@ def gram_of_callable(function: Any, X: Any, Y: Any) -> Array:
     return K
 
 
-def check_symmetric(K: Array) -> None:
-    """Refuse a training kernel matrix that is not square and symmetric."""
+def symmetric_part(K: Array) -> Array:
+    """Return a square kernel matrix's symmetric part, with a warning if it differs."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             "Precomputed matrix must be a square matrix. Input is a "
@@ -229,6 +206,8 @@ def check_symmetric(K: Array) -> None:
             " part is used",
             stacklevel=3,
         )
+    symmetric: Array = (K + K.T) / 2.0
+    return symmetric
 
 
 def row_products(X: Any, Y: Any) -> Array:
@@ -250,39 +229,17 @@ def squared_norms(X: Any) -> Array:
     return row_products(X, X)
 
 
-KernelFunction = Callable[[Any, Any], Array]
-
-
 class LowRankMap:
     """Feature map of a kernel from a few landmarks among the training samples.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Training samples.
-    kernel : callable
-        ``kernel(X, Y)`` returns the kernel matrix between rows.
-    diagonal : ndarray of shape (n,)
-        ``k(x_i, x_i)``.
-    rank : int
-        Largest number of landmarks.
-    tol : float, default=1e-12
-        Stop early once the residual trace falls below this share of the trace.
-
-    Attributes
-    ----------
-    landmarks : ndarray of shape (r,)
-        Numbers of the chosen training samples.
-    train_features : ndarray of shape (n, r)
-        F.
-    residual : float
-        ``trace(K - FFᵀ) / trace(K)``.
+    `diagonal` holds ``k(x_i, x_i)``. There are at most `rank` landmarks, fewer once the
+    residual trace falls below the share `tol` of the trace.
     """
 
     def __init__(
         self,
         X: Any,
-        kernel: KernelFunction,
+        kernel: Callable[[Any, Any], Array],
         diagonal: Array,
         rank: int,
         tol: float = 1e-12,
@@ -304,8 +261,10 @@ class LowRankMap:
             left[pivot] = 0.0
             np.maximum(left, 0.0, out=left)
             chosen.append(pivot)
+        #: Numbers of the chosen training samples
         self.landmarks: NDArray[np.intp] = np.array(chosen, dtype=np.intp)
         self.train_features = np.ascontiguousarray(features[:, : len(chosen)])
+        #: ``trace(K - FFᵀ) / trace(K)`` of the training samples' features F
         self.residual = float(left.sum()) / total if total else 0.0
         self._landmark_rows = X[self.landmarks]
         self._triangle = self.train_features[self.landmarks]

@@ -2,8 +2,8 @@
 
 With ``D_c = αH_c + βI`` and ``G_c = A_c D_c⁻¹ A_cᵀ`` (p × p) the normal equations give
 ``u_c = P_c (I + P)⁻¹ x`` where ``P_c = (I - (α/n_c) G_c)⁻¹ G_c`` and ``P = Σ P_c``
-(math note, section 5). The decision needs nothing else, so a class is the sum G_c and
-the count n_c: both are additive over samples.
+(docs/math.md, section 5). The decision needs nothing else, so a class is the sum G_c
+and the count n_c: both are additive over samples.
 
 Exact leave-one-out costs O(gp²) per sample after one fit. For sample i of class c, with
 ``a = α/(n_c - 1)``, ``s = 1/(α‖x_i‖² + β)``, ``N = (I - aG_c)⁻¹``, ``P' = N G_c`` and
@@ -64,44 +64,27 @@ class ClassSums:
     def of(
         cls, X: Any, codes: NDArray[np.int64], n_classes: int, alpha: float, beta: float
     ) -> ClassSums:
-        """Sum over the rows of X, whose class numbers are `codes`.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, p)
-            Samples in rows.
-        codes : ndarray of shape (n,)
-            Class number 0 … g-1 of every sample.
-        n_classes : int
-            Number of classes g.
-        alpha, beta : float
-            The weights α ≥ 0 and β > 0.
-        """
+        """Sum over the rows of X, dense or CSR, whose class numbers are `codes`."""
         sums = cls.empty(n_classes, X.shape[1])
-        chunk = X.shape[0] if sparse.issparse(X) else CHUNK
-        for start in range(0, X.shape[0], max(chunk, 1)):
-            rows = slice(start, start + chunk)
-            _add_chunk(sums.G, X[rows], codes[rows], alpha, beta)
+        is_sparse = sparse.issparse(X)
+        chunk = max(X.shape[0], 1) if is_sparse else CHUNK
+        for start in range(0, X.shape[0], chunk):
+            part, numbers = X[start : start + chunk], codes[start : start + chunk]
+            roots = 1.0 / np.sqrt(alpha * squared_norms(part) + beta)
+            for code in range(n_classes):
+                rows = np.flatnonzero(numbers == code)
+                if is_sparse:
+                    weighted = sparse.diags(roots[rows]) @ part[rows]
+                    sums.G[code] += (weighted.T @ weighted).toarray()
+                else:
+                    weighted = part.take(rows, axis=0)  # twice as fast as indexing
+                    weighted *= roots[rows, None]
+                    sums.G[code] += weighted.T @ weighted
         sums.counts[:] = np.bincount(codes, minlength=n_classes)
         return sums
 
     def __add__(self, other: ClassSums) -> ClassSums:
         return ClassSums(self.G + other.G, self.counts + other.counts)
-
-
-def _add_chunk(
-    G: Array, X: Any, codes: NDArray[np.int64], alpha: float, beta: float
-) -> None:
-    roots = 1.0 / np.sqrt(alpha * squared_norms(X) + beta)
-    for code in range(G.shape[0]):
-        rows = np.flatnonzero(codes == code)
-        if sparse.issparse(X):
-            weighted = sparse.diags(roots[rows]) @ X[rows]
-            G[code] += (weighted.T @ weighted).toarray()
-        else:
-            weighted = X.take(rows, axis=0)  # twice as fast as indexing
-            weighted *= roots[rows, None]
-            G[code] += weighted.T @ weighted
 
 
 def class_operator(G: Array, count: float, alpha: float) -> Array:
@@ -198,13 +181,6 @@ class LinearLeaveOneOut:
 
     ``β G_c`` depends on α/β alone, so weights with the same ratio (a grid in decades
     has few) share the pass over the data.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, p)
-        Samples in rows.
-    y : array-like of shape (n,)
-        Class labels.
     """
 
     def __init__(self, X: Any, y: Any) -> None:
@@ -216,17 +192,15 @@ class LinearLeaveOneOut:
     def dissimilarities(self, alpha: float, beta: float) -> Array:
         """Return δ of every sample left out in turn, (n, g)."""
         check_weights(alpha, beta)
-        unit = self._sums(alpha / beta)
-        sums = ClassSums(unit.G / beta, unit.counts)
-        delta = _left_out(self._samples, self._partition, sums, alpha, beta)
-        return self._partition.to_sample_order(delta)
-
-    def _sums(self, ratio: float) -> ClassSums:
+        ratio = alpha / beta
         key = float(f"{ratio:.12e}")  # equal ratios of decades differ in the last bit
         if key not in self._unit_sums:
             codes, g = self._partition.codes, self._partition.n_classes
             self._unit_sums[key] = ClassSums.of(self._samples, codes, g, ratio, 1.0)
-        return self._unit_sums[key]
+        unit = self._unit_sums[key]
+        sums = ClassSums(unit.G / beta, unit.counts)
+        delta = _left_out(self._samples, self._partition, sums, alpha, beta)
+        return self._partition.to_sample_order(delta)
 
 
 def _left_out(
@@ -251,10 +225,8 @@ def _left_out(
             continue
         try:
             left = _ClassCorrection(sums, P, code, alpha, beta)
-            for start in range(0, len(rows), CHUNK):
-                part = slice(
-                    block.start + start, min(block.start + start + CHUNK, block.stop)
-                )
+            for start in range(block.start, block.stop, CHUNK):
+                part = slice(start, min(start + CHUNK, block.stop))
                 delta[part] = left.dissimilarities(samples[part])
         except IllConditionedError:
             delta[block] = _by_refits(rows, sums, code, alpha, beta)

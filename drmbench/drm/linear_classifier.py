@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -13,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.dask_sums import (
+    LabelledSums,
     check_labels,
     class_sums,
     columns_of,
@@ -25,17 +27,16 @@ from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array, check_two_classes
 
 
+@dataclass(frozen=True, eq=False)
 class _LazyModel:
     """The O(gp³) model of some sums, built only when a prediction asks for it."""
 
-    def __init__(self, sums: ClassSums, alpha: float) -> None:
-        self._sums = sums
-        self._alpha = alpha
+    sums: ClassSums
+    alpha: float
 
     @cached_property
     def model(self) -> LinearModel:
-        """The model."""
-        return LinearModel.of(self._sums, self._alpha)
+        return LinearModel.of(self.sums, self.alpha)
 
 
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
@@ -122,7 +123,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, CSR matrix, dask array or dask dataframe of shape (n, p)
             Training samples. Those of a dask collection are summed block by block,
-            wherever its scheduler computes, and never are in memory together.
+            wherever its scheduler computes, and are never in memory together.
         y : array-like, dask array or dask series of shape (n,)
             Class labels of any kind.
 
@@ -133,14 +134,12 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if is_dask(X):
             validate_data(self, columns_of(X), skip_check_array=True)
             total = class_sums(X, y, self.alpha, self.beta)
-            self._set_classes(total.classes)
-            self._adopt(total.sums)
-            return self
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
-        check_labels(y)
-        self._set_classes(np.unique(y))
-        self._forget()
-        self._learn(X, np.searchsorted(self.classes_, y))
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
+            check_labels(y)
+            total = LabelledSums.of(X, y, self.alpha, self.beta)
+        self._set_classes(total.classes)
+        self._adopt(total.sums)
         return self
 
     def _set_classes(self, classes: NDArray[Any]) -> None:
@@ -189,8 +188,8 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Their labels.
         classes : array-like, default=None
-            All labels that will ever come; needed on the first call. A class of which
-            no sample has come yet is never predicted.
+            All labels that will ever occur; needed on the first call. A class without
+            samples so far is never predicted.
 
         Returns
         -------
@@ -207,7 +206,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self.classes_ = np.unique(np.asarray(classes))
             if self.classes_.size < 2:
                 raise ValueError("classes= has one class only; two or more are needed")
-            self._forget()
+            self._adopt(ClassSums.empty(self.classes_.size, self.n_features_in_))
         elif classes is not None and not np.array_equal(
             np.unique(classes), self.classes_
         ):
@@ -221,16 +220,10 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
                 f"y has labels that classes= did not announce: {unknown.tolist()};"
                 f" known are {self.classes_.tolist()}"
             )
-        self._learn(X, np.searchsorted(self.classes_, y))
-        return self
-
-    def _forget(self) -> None:
-        empty = ClassSums.empty(self.classes_.size, self.n_features_in_)
-        self.sums_, self.class_count_ = empty.G, empty.counts
-
-    def _learn(self, X: Any, codes: NDArray[np.int64]) -> None:
+        codes = np.searchsorted(self.classes_, y)
         news = ClassSums.of(X, codes, self.classes_.size, self.alpha, self.beta)
         self._adopt(ClassSums(self.sums_, self.class_count_) + news)
+        return self
 
     def _adopt(self, sums: ClassSums) -> None:
         self.sums_, self.class_count_ = sums.G, sums.counts

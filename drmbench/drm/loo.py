@@ -2,7 +2,7 @@
 
 Leaving out sample i of class c deletes row and column i of ``Q + βI`` and changes its
 class block from ``K_cc/n_c`` to ``K_cc/(n_c - 1)``. Both are low-rank corrections of
-one inverse M, shared by all samples of the class (math note, section 6): for the
+one inverse M, shared by all samples of the class (docs/math.md, section 6): for the
 columns b of class c let ``T = M_b K_cc``, ``γ = α/(n_c(n_c - 1))`` and
 ``S = I - γ M_cc K_cc``. For a right-hand side R, column i for left-out sample i, and
 ``Y = M R``, the class-corrected solution is ``F = Y + γ T S⁻¹ Y_c``, that of the
@@ -30,7 +30,7 @@ from scipy.linalg import lapack
 
 from drmbench.drm.decision import nearest_class
 from drmbench.drm.errors import IllConditionedError
-from drmbench.drm.kernels import check_symmetric
+from drmbench.drm.kernels import symmetric_part
 from drmbench.drm.linear import linear_loo_dissimilarities
 from drmbench.drm.partition import Array, ClassPartition, check_labelled
 from drmbench.drm.solvers import factorise, factorise_system
@@ -57,7 +57,7 @@ def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
     Parameters
     ----------
     K : array-like of shape (n, n)
-        Symmetric kernel matrix of the samples.
+        Kernel matrix of the samples; of an asymmetric one the symmetric part is used.
     y : array-like of shape (n,)
         Class labels.
     alpha : float
@@ -68,8 +68,8 @@ def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
     Returns
     -------
     ndarray of shape (n, g)
-        Columns are the sorted classes. A sample that is alone in its class finds
-        ``inf`` there: without it the class does not exist.
+        Columns are the sorted classes; ``inf`` for the class of a sample that is alone
+        in it: without the sample the class does not exist.
 
     Raises
     ------
@@ -85,10 +85,9 @@ def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
     """
     check_weights(alpha, beta)
     K, y = check_labelled(K, y)
-    check_symmetric(K)
     partition = ClassPartition.of(y)
     order = partition.order
-    system = DenseSystem(K[np.ix_(order, order)], partition, alpha)
+    system = DenseSystem(symmetric_part(K)[np.ix_(order, order)], partition, alpha)
     return partition.to_sample_order(loo_dissimilarities_in_class_order(system, beta))
 
 
@@ -161,16 +160,7 @@ def _left_out_decision(system: DenseSystem, W: Array, beta: float, code: int) ->
 class LeftOutClass:
     """Solves the systems without sample i, for all samples i of one class at once.
 
-    Parameters
-    ----------
-    system : DenseSystem
-        All samples, in class order.
-    M : ndarray of shape (n, n)
-        ``(Q + βI)⁻¹``.
-    beta : float
-        The ridge.
-    code : int
-        Number of the class.
+    `M` is ``(Q + βI)⁻¹`` of all samples.
     """
 
     def __init__(self, system: DenseSystem, M: Array, beta: float, code: int) -> None:
@@ -209,13 +199,7 @@ class LeftOutClass:
         return products
 
     def representations(self, *, refine: bool) -> Array:
-        """Return ``w^(-i)`` as columns, (n, n_c).
-
-        Parameters
-        ----------
-        refine : bool
-            Whether to correct the solution once by its own residual.
-        """
+        """Return ``w^(-i)`` as columns, (n, n_c); `refine` corrects by the residual."""
         if self._refits and self._doubtful.size == self._count:
             return self._refitted(self._doubtful)
         alpha, block = self._system.alpha, self._block

@@ -19,11 +19,10 @@ from drmbench.drm.system import check_weights
 from drmbench.errors import InputError
 from drmbench.files import replacing
 
+#: What the file says it is.
 FORMAT = "drmbench linear DRM"
-"""What the file says it is."""
-
+#: Layout of the file; raise it when an older reader could not use a new file.
 VERSION = 1
-"""Layout of the file; raise it when an older reader could not use a new file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,21 +65,14 @@ def save_model(
     scale: Array | None = None,
     target: str | None = None,
 ) -> None:
-    """Write a fitted model to a file; whoever reads it meets all of it or none.
+    """Write a fitted model to an npz archive; a reader finds all of it or none.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, an npz archive; an older one is replaced.
-    classifier : LinearDRMClassifier
-        The fitted model; its classes are numbers or text.
-    feature_names, class_names, scale, target
-        As in :class:`StoredModel`.
+    The other arguments are as in :class:`StoredModel`.
 
     Raises
     ------
     InputError
-        The file cannot be written, or the classes are objects of some other kind.
+        The file cannot be written, or the classes are neither numbers nor text.
 
     Examples
     --------
@@ -91,6 +83,13 @@ def save_model(
     ...     load_model(Path(folder) / "pets.npz").predict([[0.1, 2.0]]).tolist()
     ['dog']
     """
+    classes = classifier.classes_
+    if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes):
+        classes = classes.astype(np.str_)
+    if classes.dtype.kind not in "biufU":  # numpy would have to pickle it
+        raise InputError(
+            f"classes of type {classes.dtype} cannot be written; use numbers or text"
+        )
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -103,7 +102,7 @@ def save_model(
     }
     arrays = {
         "about": np.array(json.dumps(about)),
-        "classes": _plain_classes(classifier.classes_),
+        "classes": classes,
         "sums": classifier.sums_,
         "counts": classifier.class_count_,
     }
@@ -114,17 +113,6 @@ def save_model(
             np.savez(stream, allow_pickle=False, **arrays)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-
-
-def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Return classes as an array numpy can store without pickling."""
-    if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes):
-        return classes.astype(np.str_)
-    if classes.dtype.kind not in "biufU":
-        raise InputError(
-            f"classes of type {classes.dtype} cannot be written; use numbers or text"
-        )
-    return classes
 
 
 def load_model(path: str | Path) -> StoredModel:
@@ -167,41 +155,33 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
     classes, sums, counts = arrays["classes"], arrays["sums"], arrays["counts"]
     scale = arrays.get("scale")
     check_weights(about["alpha"], about["beta"])
-    _check_arrays(classes, sums, counts, scale)
-    classifier = LinearDRMClassifier.from_sums(
-        classes, ClassSums(sums, counts), alpha=about["alpha"], beta=about["beta"]
-    )
-    return StoredModel(
-        classifier,
-        feature_names=_names(about, "feature_names", sums.shape[1]),
-        class_names=_names(about, "class_names", classes.size),
-        scale=scale,
-        target=None if about["target"] is None else str(about["target"]),
-    )
-
-
-def _check_arrays(
-    classes: NDArray[Any],
-    sums: NDArray[Any],
-    counts: NDArray[Any],
-    scale: NDArray[Any] | None,
-) -> None:
     g, p = classes.size, sums.shape[-1]
     sound = (
         classes.shape == (g,)
         and np.array_equal(np.unique(classes), classes)
         and sums.shape == (g, p, p)
         and sums.dtype == np.float64
-        and bool(np.isfinite(sums).all())
+        and np.isfinite(sums).all()
         and counts.shape == (g,)
         and counts.dtype == np.int64
-        and bool((counts >= 0).all() and counts.any())
+        and (counts >= 0).all()
+        and counts.any()
     )
     if scale is not None:
         sound = sound and scale.shape == (p,) and scale.dtype == np.float64
-        sound = sound and bool(((scale > 0) & np.isfinite(scale)).all())
+        sound = sound and ((scale > 0) & np.isfinite(scale)).all()
     if not sound:
         raise ValueError("its arrays do not fit together")
+    classifier = LinearDRMClassifier.from_sums(
+        classes, ClassSums(sums, counts), alpha=about["alpha"], beta=about["beta"]
+    )
+    return StoredModel(
+        classifier,
+        feature_names=_names(about, "feature_names", p),
+        class_names=_names(about, "class_names", g),
+        scale=scale,
+        target=None if about["target"] is None else str(about["target"]),
+    )
 
 
 def _names(about: dict[str, Any], key: str, count: int) -> tuple[str, ...] | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 Array = NDArray[np.float64]
 
@@ -75,6 +77,25 @@ class ClassPartition:
         result = np.empty_like(values)
         result[self.order] = values
         return result
+
+
+def check_training(
+    estimator: Any, X: Any, y: Any, **options: Any
+) -> tuple[Any, NDArray[Any]]:
+    """Check a classifier's parameters, then training data; return X as float64, and y.
+
+    The options are those of scikit-learn's ``validate_data``.
+    """
+    estimator._validate_params()
+    X, y = validate_data(estimator, X, y, dtype=np.float64, **options)
+    check_classification_targets(y)
+    return X, y
+
+
+def check_samples(estimator: Any, X: Any, **options: Any) -> Any:
+    """Check that an estimator is fitted, and that X suits it; return X as float64."""
+    check_is_fitted(estimator)
+    return validate_data(estimator, X, reset=False, dtype=np.float64, **options)
 
 
 def check_labelled(X: Any, y: Any) -> tuple[Array, NDArray[Any]]:

@@ -23,9 +23,9 @@ from drmbench.drm.kernels import (
     PAPER_DEGREES,
     PAPER_GAMMAS,
     Kernel,
-    check_symmetric,
+    symmetric_part,
 )
-from drmbench.drm.partition import Array, check_two_classes
+from drmbench.drm.partition import Array, check_samples, check_two_classes
 from drmbench.drm.system import check_weights
 from drmbench.metrics import (
     TIE_TOLERANCE,
@@ -172,7 +172,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         check_two_classes(self.classes_)
         if self._precomputed():
-            check_symmetric(X)
+            X = symmetric_part(X)
         candidates = [
             Candidate(float(alpha), float(beta), kernel)
             for alpha, kernel, beta in itertools.product(
@@ -196,21 +196,19 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._precomputed():
             return [None]
         names = [self.kernels] if isinstance(self.kernels, str) else list(self.kernels)
+        kernels = {
+            "linear": [Kernel("linear")],
+            "poly": [Kernel("poly", degree=d, coef0=self.coef0) for d in self.degrees],
+            "rbf": [Kernel("rbf", gamma=float(gamma)) for gamma in self.gammas],
+        }
         grid: list[Kernel | None] = []
         for name in names:
-            if name == "linear":
-                grid.append(Kernel("linear"))
-            elif name == "poly":
-                grid += [
-                    Kernel("poly", degree=d, coef0=self.coef0) for d in self.degrees
-                ]
-            elif name == "rbf":
-                grid += [Kernel("rbf", gamma=float(gamma)) for gamma in self.gammas]
-            else:
+            if name not in kernels:
                 raise ValueError(
                     f"kernels must be of 'linear', 'poly', 'rbf', or 'precomputed'"
                     f" alone; got {name!r}"
                 )
+            grid += kernels[name]
         if not grid or not len(self.alphas) or not len(self.betas):
             raise ValueError("the grid is empty: give alphas, betas and a kernel")
         return grid
@@ -238,13 +236,10 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
                 columns = train if self._precomputed() else slice(None)
                 parts.append(test)
+                known, new = X[train][:, columns], X[test][:, columns]
                 answers.append(
                     held_out_answers(
-                        X[train][:, columns],
-                        y[train],
-                        X[test][:, columns],
-                        candidates,
-                        n_jobs=self.n_jobs,
+                        known, y[train], new, candidates, n_jobs=self.n_jobs
                     )
                 )
         return [
@@ -274,23 +269,18 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self.loo_predictions_ = outcome.predictions
         self.cv_results_ = _results_table(candidates, outcomes, means)
 
-    def _delegate(self, X: Any) -> tuple[DRMClassifier, Any]:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return self.best_estimator_, X
-
     def dissimilarities(self, X: Any) -> Array:
         """Return the chosen model's δ, (m, g)."""
-        model, X = self._delegate(X)
-        return model.dissimilarities(X)
+        X = check_samples(self, X)
+        return self.best_estimator_.dissimilarities(X)
 
     def representation(self, X: Any) -> Array:
         """Return the chosen model's w, (m, n)."""
-        model, X = self._delegate(X)
-        return model.representation(X)
+        X = check_samples(self, X)
+        return self.best_estimator_.representation(X)
 
     def solve_trace(self, x: Any) -> SolveTrace:
-        """Solve for one sample with the chosen model and tell how it went."""
+        """Solve for one sample with the chosen model and report how it went."""
         check_is_fitted(self)
         return self.best_estimator_.solve_trace(x)
 

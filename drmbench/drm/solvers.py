@@ -80,20 +80,7 @@ class Solver(Protocol):
 
 
 class ClosedForm:
-    """Solver ``w = (Q + βI)⁻¹ k`` for a dense system.
-
-    Parameters
-    ----------
-    system : DenseSystem
-        The matrix Q.
-    beta : float
-        The ridge β > 0.
-
-    Attributes
-    ----------
-    rcond : float
-        Estimated reciprocal condition of ``Q + βI``.
-    """
+    """Solver ``w = (Q + βI)⁻¹ k`` for a dense system; `rcond` estimates 1/cond."""
 
     def __init__(self, system: DenseSystem, beta: float) -> None:
         self._factor, self.rcond = factorise_system(system, beta)
@@ -156,15 +143,7 @@ class BlockProgress:
         return self.active.size > 0 and len(self._objective) <= self._rule.max_iter
 
     def step(self, W: Array, QW: Array, change: Array) -> NDArray[np.bool_]:
-        """Record an iteration and return which active columns go on.
-
-        Parameters
-        ----------
-        W, QW : ndarray of shape (n, active)
-            The new iterates and their product with Q.
-        change : ndarray of shape (active,)
-            ``‖w⁺ - w‖₂``.
-        """
+        """Record an iteration's ``‖w⁺ - w‖₂``; return which active columns go on."""
         row = np.full(self._n_iter.size, np.nan)
         row[self.active] = self._problem.objective(W, QW, self.active)
         self._objective.append(row)
@@ -207,14 +186,8 @@ class Momentum:
 class IterativeSolver:
     """What the iterative algorithms are given.
 
-    Parameters
-    ----------
-    rule : StoppingRule
-        When to stop.
-    c : float
-        Upper bound of Q's largest eigenvalue; unused where a step length is searched.
-    step : {"fixed", "backtracking"}
-        Whether an accelerated algorithm takes its step length from c or searches it.
+    `c` is an upper bound of Q's largest eigenvalue, unused where a step length is
+    searched; `step` says whether an accelerated algorithm searches it.
     """
 
     def __init__(

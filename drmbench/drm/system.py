@@ -5,7 +5,7 @@ and ``B`` block-diagonal with ``K_cc / n_c`` (the paper's within-class scatter i
 ``H - B``). :class:`DenseSystem` holds K itself; :class:`FactoredSystem` holds features
 ``F`` with ``K = F Fᵀ`` (linear or low-rank kernels) and never forms an n × n matrix.
 Solvers see only what both offer: products. A :class:`BlockProblem` adds a penalty
-(ridge, lasso or group lasso; math note, section 1) and the test samples.
+(ridge, lasso or group lasso; docs/math.md, section 1) and the test samples.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from drmbench.drm.kernels import squared_norms
+from drmbench.drm.kernels import squared_norms, to_dense
 from drmbench.drm.partition import Array, ClassPartition
 
 
@@ -57,17 +56,7 @@ class System(Protocol):
 
 
 class DenseSystem:
-    """Q from a kernel matrix.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of the training samples, rows and columns in class order.
-    partition : ClassPartition
-        The classes.
-    alpha : float
-        Weight α ≥ 0 of the within-class scatter.
-    """
+    """Q from a kernel matrix, its rows and columns in class order."""
 
     def __init__(self, K: Array, partition: ClassPartition, alpha: float) -> None:
         self.K = K
@@ -82,15 +71,7 @@ class DenseSystem:
     def matrix(
         self, beta: float = 0.0, counts: NDArray[np.intp] | None = None
     ) -> Array:
-        """Return ``Q + βI`` as a new dense matrix.
-
-        Parameters
-        ----------
-        beta : float
-            The ridge.
-        counts : ndarray of shape (g,), optional
-            Class sizes to divide by; those of the partition by default.
-        """
+        """Return ``Q + βI``; `counts` replace the class sizes of the partition."""
         Q = self.K.copy()
         if self.alpha:
             sizes = self.partition.counts if counts is None else counts
@@ -126,24 +107,12 @@ class DenseSystem:
 
     def class_means(self) -> Array:
         """Return each class's mean row of K, (g, n)."""
-        means: Array = (
-            self.partition.class_sums(self.K) / self.partition.counts[:, None]
-        )
-        return means
+        sums = self.partition.class_sums(self.K)
+        return sums / self.partition.counts[:, None]
 
 
 class FactoredSystem:
-    """Q from features F with K = F Fᵀ; every product costs O(np).
-
-    Parameters
-    ----------
-    F : ndarray or CSR matrix of shape (n, p)
-        Features of the training samples, rows in class order.
-    partition : ClassPartition
-        The classes.
-    alpha : float
-        Weight α ≥ 0 of the within-class scatter.
-    """
+    """Q from features F with K = F Fᵀ, which may be sparse; products cost O(np)."""
 
     def __init__(self, F: Any, partition: ClassPartition, alpha: float) -> None:
         self.F = F
@@ -189,9 +158,7 @@ class FactoredSystem:
         """Return the trace of K, or the largest eigenvalue of FᵀF if p is small."""
         if self.F.shape[1] > 2000:
             return float(self.diagonal.sum())
-        scatter = self.F.T @ self.F
-        if sparse.issparse(scatter):
-            scatter = scatter.toarray()
+        scatter = to_dense(self.F.T @ self.F)
         return float(np.linalg.eigvalsh(scatter)[-1]) * (1 + 1e-12)
 
 
@@ -207,26 +174,17 @@ def as_operator(system: System) -> LinearOperator:
     )
 
 
-def largest_eigenvalue_bound(system: System, *, lanczos: bool = True) -> float:
+def largest_eigenvalue_bound(system: System) -> float:
     """Return ``c ≥ σ_max(Q)``, the constant of PPA and of fixed-step APG.
 
-    Parameters
-    ----------
-    system : System
-        The matrix Q.
-    lanczos : bool, default=True
-        Use Lanczos iterations for a tight value (raised by its own error estimate);
-        otherwise, or where Lanczos does not converge, the paper's bound
-        ``bound(K) + α max_i k_ii``.
-
-    Notes
-    -----
-    A smaller valid c means fewer iterations. B is positive semi-definite, so dropping
-    it can only enlarge Q, which makes the fallback valid.
+    Lanczos iterations give a tight value, raised by its own error estimate: a smaller
+    valid c means fewer iterations. Where they do not converge it is the paper's bound,
+    ``bound(K) + α max_i k_ii``: B is positive semi-definite, so dropping it can only
+    enlarge Q.
     """
     crude = system.kernel_bound() + system.alpha * float(system.diagonal.max())
     n = system.partition.n_samples
-    if not lanczos or n < 3:
+    if n < 3:
         return crude
     # A fixed start vector keeps the result, and so every iteration count, repeatable.
     start = np.random.default_rng(0).standard_normal(n)

@@ -27,6 +27,8 @@ from drmbench.drm.errors import IllConditionedError
 Params = Mapping[str, Any]
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.int64]
+#: The candidates of a grid, in grid order.
+Grid = Sequence[Params]
 Key = TypeVar("Key", bound=Hashable)
 
 #: Stands for the prediction of a candidate that could not be fitted.
@@ -59,7 +61,7 @@ class GridPredictor(Protocol):
         X_train: Matrix,
         y_train: Labels,
         X_test: Matrix,
-        candidates: Sequence[Params],
+        candidates: Grid,
         *,
         seed: int,
     ) -> GridPredictions:
@@ -71,7 +73,7 @@ class LeftOutPredictor(Protocol):
     """Exact leave-one-out predictions of every candidate."""
 
     def __call__(
-        self, X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+        self, X: Matrix, y: Labels, candidates: Grid, *, seed: int
     ) -> GridPredictions:
         """Return, per candidate, the class each sample gets when it is left out."""
         ...
@@ -82,7 +84,7 @@ class Method:
     """One entry of the method registry."""
 
     name: str  #: Name in configs and results, such as ``svm-rbf``
-    title: str  #: What a reader sees in a table of ours
+    title: str  #: What a reader sees in our tables
     family: str  #: Methods that differ in a kernel or a distance share a family
     citation: str  #: Where the method comes from
     #: ``build(params, seed)`` returns an unfitted scikit-learn classifier
@@ -120,18 +122,6 @@ class Method:
 class GridAnswer:
     """Collects the predictions of a grid while they are computed.
 
-    Parameters
-    ----------
-    n_candidates, n_samples : int
-        Shape of the answer.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_candidates, n_samples)
-        To be filled, one row per candidate.
-    failures : dict of int to str
-        Why a candidate failed, by its number.
-
     Examples
     --------
     >>> answer = GridAnswer(n_candidates=2, n_samples=3)
@@ -146,7 +136,9 @@ class GridAnswer:
 
     def __init__(self, n_candidates: int, n_samples: int) -> None:
         shape = (n_candidates, n_samples)
+        #: To be filled, one row per candidate
         self.labels: Labels = np.full(shape, NO_PREDICTION, dtype=np.int64)
+        #: Why a candidate failed, by its number
         self.failures: dict[int, str] = {}
 
     @contextmanager
@@ -164,7 +156,7 @@ class GridAnswer:
 
 
 def group_candidates(
-    candidates: Sequence[Params], key: Callable[[Params], Key]
+    candidates: Grid, key: Callable[[Params], Key]
 ) -> dict[Key, list[int]]:
     """Return the numbers of the candidates that share a key, in grid order.
 
@@ -180,7 +172,7 @@ def group_candidates(
 
 
 def group_all_but(
-    candidates: Sequence[Params], name: str
+    candidates: Grid, name: str
 ) -> dict[tuple[tuple[str, Any], ...], list[int]]:
     """Return the numbers of the candidates that differ in one parameter alone.
 
@@ -203,12 +195,7 @@ def group_all_but(
 
 
 def left_out_by_refits(
-    predict_grid: GridPredictor,
-    X: Matrix,
-    y: Labels,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    predict_grid: GridPredictor, X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Predict every sample by one call of a grid predictor without it."""
     answer = GridAnswer(len(candidates), len(X))
@@ -234,7 +221,7 @@ def naive_grid_predictions(
     X_train: Matrix,
     y_train: Labels,
     X_test: Matrix,
-    candidates: Sequence[Params],
+    candidates: Grid,
     *,
     seed: int,
 ) -> GridPredictions:
@@ -248,7 +235,7 @@ def naive_grid_predictions(
 
 
 def naive_left_out_predictions(
-    method: Method, X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    method: Method, X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Refit every candidate once for every sample that is left out."""
     predict_grid = partial(naive_grid_predictions, method)

@@ -6,26 +6,24 @@ smoothing term), so all leave-one-out predictions cost about as much as one fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
     MethodFailedError,
-    Params,
 )
 
 #: A sum of squares that shrinks by more than this is computed again, not downdated.
@@ -151,7 +149,7 @@ class GaussianNaiveBayes(ClassifierMixin, BaseEstimator):
     array([0, 1])
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "zero_variance": [StrOptions({"smooth", "exclude", "fail"})],
         "var_smoothing": [Interval(Real, 0, None, closed="neither")],
     }
@@ -172,9 +170,7 @@ class GaussianNaiveBayes(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_, counts = np.unique(y, return_counts=True)
         self.class_prior_ = counts / len(y)
         parts = [moments(X[y == name]) for name in self.classes_]
@@ -194,8 +190,7 @@ class GaussianNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict_joint_log_proba(self, X: Any) -> Matrix:
         """Return log prior plus log density of each class, up to a constant."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_samples(self, X)
         densities = [
             _log_density(X, means, variances)
             for means, variances in zip(self.theta_, self.var_, strict=True)
@@ -245,7 +240,7 @@ def left_out_labels(
 
 
 def predict_left_out(
-    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Leave-one-out predictions of every candidate (there is usually one)."""
     answer = GridAnswer(len(candidates), len(X))

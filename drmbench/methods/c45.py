@@ -1,10 +1,10 @@
 """Quinlan's C4.5 as a scikit-learn classifier, and in the registry.
 
 The modules follow the life of a tree: :mod:`.c45_examples` holds the examples,
-:mod:`.c45_splits` finds the split of a node, :mod:`.c45_tree` grows the tree and cuts
-it back, and :mod:`.c45_compiled` is the result that predicts. Where Quinlan's
-description leaves a choice open, the choice of Weka's J48 is taken, so that both give
-the same trees; the class docstring lists those choices.
+:mod:`.c45_splits` finds the split of a node, :mod:`.c45_tree` grows the tree, cuts it
+back and compiles what predicts. Where Quinlan's description leaves a choice open, the
+choice of Weka's J48 is taken, so that both give the same trees; the class docstring
+lists those choices.
 """
 
 from __future__ import annotations
@@ -18,25 +18,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
     check_is_fitted,
-    validate_data,
 )
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
-    Params,
     group_all_but,
     refit_left_out,
 )
-from drmbench.methods.c45_compiled import CompiledTree, compile_tree, tree_text
 from drmbench.methods.c45_examples import (
     Examples,
     FloatArray,
@@ -48,10 +46,13 @@ from drmbench.methods.c45_examples import (
 from drmbench.methods.c45_splits import GrowthRule
 from drmbench.methods.c45_tree import (
     C45Node,
+    CompiledTree,
     ErrorBasedPruning,
     collapse,
+    compile_tree,
     cut_at,
     grow_tree,
+    tree_text,
 )
 
 
@@ -203,11 +204,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each example; examples of weight zero are left out.
-
-        Returns
-        -------
-        C45Classifier
-            The classifier itself.
         """
         data, examples = self._training_data(X, y, sample_weight)
         root = grow_tree(data, examples, self._growth_rule(self.min_error_share))
@@ -257,33 +253,16 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return fitted
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable class of each example, the first of them in a tie.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples; NaN is an unknown value.
-        """
+        """Return the most probable class of each example, the first in a tie."""
         probabilities = self.predict_proba(X)
         return self.classes_[np.maximum(clear_maximum(probabilities), 0)]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the class shares at the leaves that an example reaches.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples; NaN is an unknown value.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
+        Columns are in the order of `classes_`; NaN is an unknown value, as in training.
         """
-        check_is_fitted(self)
-        checked = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
-        )
+        checked = check_samples(self, X, ensure_all_finite="allow-nan")
         return self.tree_.predict(encode(checked, self.categories_), self.laplace)
 
     def get_depth(self) -> int:
@@ -336,11 +315,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[TrainingData, Examples]:
         """Check the parameters and the data, and set what only depends on them."""
-        self._validate_params()
-        checked, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
-        check_classification_targets(labels)
+        checked, labels = check_training(self, X, y, ensure_all_finite="allow-nan")
         weights = _check_sample_weight(
             sample_weight, checked, dtype=np.float64, ensure_non_negative=True
         )
@@ -372,12 +347,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Grow one tree; it answers every pre-pruning share."""
     answer = GridAnswer(len(candidates), len(X_test))

@@ -80,17 +80,10 @@ def find_categories(
 ) -> list[FloatArray | None]:
     """Return the values of each nominal feature, sorted; None for a numeric one.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        The training examples.
-    categorical_features : array-like of int or bool, or None
-        Numbers of the nominal features, or a mask of all features.
-
     Raises
     ------
     ValueError
-        If `categorical_features` is neither of the two.
+        If `categorical_features` is neither feature numbers nor a mask of all features.
 
     Examples
     --------
@@ -116,20 +109,10 @@ def find_categories(
 
 
 def encode(X: FloatArray, categories: Sequence[FloatArray | None]) -> FloatArray:
-    """Replace nominal values by their position among the categories.
+    """Replace nominal values by their position among the (sorted) categories.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        The examples.
-    categories : sequence of p sorted arrays or None
-        The values of each nominal attribute; None for a numeric one.
-
-    Returns
-    -------
-    ndarray of shape (n, p)
-        A copy; unknown values stay NaN and values that are no category become -1.
-        `X` itself if no attribute is nominal.
+    Unknown values stay NaN, and values that are no category become -1. Without nominal
+    attributes `X` itself is returned, else a copy.
 
     Examples
     --------

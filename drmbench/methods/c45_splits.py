@@ -63,23 +63,11 @@ class AttributeTest:
     def divide(
         self, data: TrainingData, examples: Examples
     ) -> tuple[FloatArray, list[Examples]]:
-        """Send examples down the branches, in parts where their value is unknown.
+        """Send examples down the branches; return the branches' shares, and the parts.
 
-        Parameters
-        ----------
-        data : TrainingData
-            All training examples.
-        examples : Examples
-            Those to send.
-
-        Returns
-        -------
-        shares : ndarray of shape (n_branches,)
-            Share of the examples of known value that each branch receives.
-        parts : list of Examples
-            What each branch receives. An example of unknown value goes to every
-            branch, its weight multiplied by the branch's share; shares within the
-            tolerance of zero receive no part of it.
+        The shares are of the examples of known value. An example of unknown value goes
+        to every branch, its weight multiplied by the branch's share; shares within the
+        tolerance of zero receive no part of it.
         """
         values = data.columns[self.attribute, examples.rows]
         unknown = np.isnan(values)
@@ -122,19 +110,7 @@ def select_split(
 ) -> AttributeTest | None:
     """Choose a node's split by gain ratio among those of at least average gain.
 
-    Parameters
-    ----------
-    data : TrainingData
-        All training examples.
-    examples : Examples
-        Those at the node.
-    rule : GrowthRule
-        What a split must satisfy.
-
-    Returns
-    -------
-    AttributeTest or None
-        None if no attribute offers a useful split.
+    It is None if no attribute offers a useful split.
     """
     p = len(data.columns)
     gain, ratio, midpoint = np.full(p, -np.inf), np.zeros(p), np.full(p, np.nan)
@@ -209,19 +185,7 @@ class _SortedBlock:
 def numeric_candidates(
     data: TrainingData, attributes: IntArray, examples: Examples, rule: GrowthRule
 ) -> BestSplits:
-    """Find the threshold of largest gain for each of the given numeric attributes.
-
-    Parameters
-    ----------
-    data : TrainingData
-        All training examples.
-    attributes : ndarray of shape (m,)
-        Numbers of numeric attributes.
-    examples : Examples
-        Those at the node.
-    rule : GrowthRule
-        Minimum branch weight, MDL correction and smallest gap between values.
-    """
+    """Find the threshold of largest gain for each of the given numeric attributes."""
     total = float(examples.weights.sum())
     step = max(1, BLOCK_CELLS // examples.rows.size)
     found = []
@@ -311,19 +275,7 @@ def _class_changes(block: _SortedBlock) -> FloatArray:
 def nominal_candidates(
     data: TrainingData, attributes: IntArray, examples: Examples, rule: GrowthRule
 ) -> BestSplits:
-    """Score the split into all categories for each of the given nominal attributes.
-
-    Parameters
-    ----------
-    data : TrainingData
-        All training examples.
-    attributes : ndarray of shape (m,)
-        Numbers of nominal attributes.
-    examples : Examples
-        Those at the node.
-    rule : GrowthRule
-        Minimum branch weight.
-    """
+    """Score the split into all categories for each of the given nominal attributes."""
     total = float(examples.weights.sum())
     gain = np.full(attributes.size, -np.inf)
     known, branch_terms = np.empty(attributes.size), np.empty(attributes.size)

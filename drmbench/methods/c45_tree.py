@@ -1,22 +1,28 @@
-"""A tree under construction: its nodes, growing them, and cutting them back."""
+"""A C4.5 tree: growing its nodes, cutting them back, and what then predicts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from drmbench.methods.c45_examples import (
     TOLERANCE,
     Examples,
     FloatArray,
+    IntArray,
     TrainingData,
+    majority_class,
     misclassified,
 )
 from drmbench.methods.c45_splits import AttributeTest, GrowthRule, select_split
+
+#: Stands for the tested attribute at a leaf of a compiled tree.
+LEAF = -1
 
 #: A subtree must save this many training errors, or it is collapsed.
 COLLAPSE_SLACK = 1e-3
@@ -82,17 +88,7 @@ class C45Node:
 
 
 def grow_tree(data: TrainingData, examples: Examples, rule: GrowthRule) -> C45Node:
-    """Grow a tree until no node should or can be split.
-
-    Parameters
-    ----------
-    data : TrainingData
-        All training examples.
-    examples : Examples
-        Those at the root.
-    rule : GrowthRule
-        What limits the growth.
-    """
+    """Grow a tree until no node should or can be split."""
     root = C45Node.leaf(data, examples)
     pending = [root]
     while pending:
@@ -113,13 +109,6 @@ def cut_at(root: C45Node, min_error_share: float | None) -> C45Node:
 
     Whether and how a node is split depends on its own examples only, so the tree grown
     under the rule is the free one, cut at the first nodes that satisfy the rule.
-
-    Parameters
-    ----------
-    root : C45Node
-        A tree grown without the rule; it stays as it is.
-    min_error_share : float or None
-        As in :class:`GrowthRule`.
     """
     cut = root.copy()
     pending = [cut]
@@ -159,16 +148,8 @@ def estimated_errors(total: float, errors: float, confidence: float) -> float:
 
     The estimate is the upper end of a one-sided confidence interval for the binomial
     error rate: exact without errors, Wilson's with a continuity correction from one
-    error on, and linear in between.
-
-    Parameters
-    ----------
-    total : float
-        Weight of the training examples at the leaf.
-    errors : float
-        Weight of those among them outside the majority class.
-    confidence : float
-        C4.5's confidence factor, between 0 and 0.5; the smaller, the more pessimistic.
+    error on, and linear in between. The smaller the confidence factor (between 0 and
+    0.5), the more pessimistic it is.
 
     Examples
     --------
@@ -196,14 +177,7 @@ def estimated_errors(total: float, errors: float, confidence: float) -> float:
 class ErrorBasedPruning:
     """C4.5's pruning of one tree by estimated errors.
 
-    Parameters
-    ----------
-    data : TrainingData
-        The examples the tree was grown on.
-    confidence : float
-        C4.5's confidence factor.
-    raising : bool
-        Whether a node may be replaced by its largest branch as well as by a leaf.
+    With `raising` a node may be replaced by its largest branch as well as by a leaf.
     """
 
     def __init__(self, data: TrainingData, confidence: float, raising: bool) -> None:
@@ -281,3 +255,184 @@ class ErrorBasedPruning:
 
 def _not_worse(simpler: float, larger: float) -> bool:
     return simpler <= larger + PRUNING_SLACK + TOLERANCE
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledTree:
+    """A fitted tree; entry i of each array belongs to node i, and node 0 is the root.
+
+    The children of a node have consecutive numbers, larger than the node's own.
+    """
+
+    attribute: IntArray  #: Attribute tested at the node; -1 at a leaf
+    #: Values up to it go to the first child, larger ones to the second; NaN at a leaf
+    #: and where the attribute is nominal
+    threshold: FloatArray
+    first_child: IntArray  #: Number of the first child; 0 at a leaf
+    n_children: IntArray  #: Number of children; 0 at a leaf
+    #: Share of its parent's examples of known value that came to the node
+    share: FloatArray
+    counts: FloatArray  #: Weight of each class among the training examples at the node
+    #: The nearest node, itself or above, that training examples reached: what a branch
+    #: that no example reached predicts
+    fallback: IntArray
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included (J48's size of the tree)."""
+        return int(self.attribute.size)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, also counting those that no training example reached."""
+        return int(np.count_nonzero(self.attribute == LEAF))
+
+    @property
+    def depth(self) -> int:
+        """Number of tests on the longest way from the root to a leaf."""
+        level = np.zeros(self.n_nodes, dtype=np.intp)
+        for node in np.flatnonzero(self.attribute != LEAF).tolist():
+            level[self.children(node)] = level[node] + 1
+        return int(level.max())
+
+    def children(self, node: int) -> slice:
+        """Return the slice of a node's children."""
+        first = int(self.first_child[node])
+        return slice(first, first + int(self.n_children[node]))
+
+    def majority(self, node: int) -> int:
+        """Return the class number that a node predicts."""
+        return majority_class(self.counts[self.fallback[node]])
+
+    def probabilities(self, laplace: bool) -> FloatArray:
+        """Return every node's class shares; `laplace` adds one to each count."""
+        counts = self.counts[self.fallback] + (1.0 if laplace else 0.0)
+        distribution: FloatArray = counts / counts.sum(axis=1, keepdims=True)
+        return distribution
+
+    def predict(self, X: FloatArray, laplace: bool) -> FloatArray:
+        """Return class probabilities, shape (n_examples, n_classes).
+
+        An example of unknown value goes down all branches by their shares; one whose
+        nominal value was never seen stops at the node that asks for it.
+        """
+        result = np.zeros((X.shape[0], self.counts.shape[1]))
+        probabilities = self.probabilities(laplace)
+        n = X.shape[0]
+        way = _Way(np.arange(n), np.zeros(n, dtype=np.intp), np.ones(n))
+        while way.row.size:
+            attribute = self.attribute[way.node]
+            nominal = np.isnan(self.threshold[way.node])
+            stops = (attribute == LEAF) | (nominal & (X[way.row, attribute] < 0))
+            weighted = way.weight[stops, None] * probabilities[way.node[stops]]
+            np.add.at(result, way.row[stops], weighted)
+            way = self._descend(X, way.only(~stops))
+        return result
+
+    def _descend(self, X: FloatArray, way: _Way) -> _Way:
+        """Go down one level: to one child, or to all where the value is unknown."""
+        value = X[way.row, self.attribute[way.node]]
+        unknown = np.isnan(value)
+        known, value = way.only(~unknown), value[~unknown]
+        threshold = self.threshold[known.node]
+        branch = np.where(np.isnan(threshold), value, value > threshold)
+        child = self.first_child[known.node] + branch.astype(np.intp)
+        way = way.only(unknown)
+        repeats = self.n_children[way.node]
+        before = np.repeat(np.cumsum(repeats) - repeats, repeats)
+        children = np.repeat(self.first_child[way.node], repeats)
+        children += np.arange(repeats.sum()) - before
+        weight = np.repeat(way.weight, repeats) * self.share[children]
+        spread = _Way(np.repeat(way.row, repeats), children, weight)
+        spread = spread.only(spread.weight > 0.0)
+        return _Way(
+            np.concatenate([known.row, spread.row]),
+            np.concatenate([child, spread.node]),
+            np.concatenate([known.weight, spread.weight]),
+        )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Where examples, or parts of them, have come to on their way down."""
+
+    row: IntArray
+    node: IntArray
+    weight: FloatArray
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Way:
+        return _Way(self.row[chosen], self.node[chosen], self.weight[chosen])
+
+
+def compile_tree(root: C45Node) -> CompiledTree:
+    """Turn a tree of nodes into arrays, forgetting its training examples."""
+    nodes, parent, share = [root], [0], [1.0]
+    first_child = []
+    for number, node in enumerate(nodes):  # the list grows while it is read
+        first_child.append(len(nodes) if node.children else 0)
+        nodes.extend(node.children)
+        parent.extend(number for _ in node.children)
+        share.extend(node.shares.tolist())
+    counts = np.stack([node.counts for node in nodes])
+    fallback = np.arange(len(nodes))
+    for number in np.flatnonzero(counts.sum(axis=1) <= TOLERANCE).tolist():
+        fallback[number] = fallback[parent[number]]  # parents come before children
+    attribute, threshold = np.full(len(nodes), LEAF), np.full(len(nodes), np.nan)
+    for number, node in enumerate(nodes):
+        if node.test is not None:
+            attribute[number] = node.test.attribute
+            if node.test.threshold is not None:
+                threshold[number] = node.test.threshold
+    return CompiledTree(
+        attribute=attribute,
+        threshold=threshold,
+        first_child=np.array(first_child, dtype=np.intp),
+        n_children=np.array([len(node.children) for node in nodes], dtype=np.intp),
+        share=np.array(share),
+        counts=counts,
+        fallback=fallback,
+    )
+
+
+def tree_text(
+    tree: CompiledTree,
+    features: Sequence[str],
+    classes: Sequence[str],
+    categories: Sequence[FloatArray | None],
+    decimals: int,
+) -> str:
+    """Write a tree in the layout C4.5 made familiar, one test per line.
+
+    A leaf ends its line with ``: class (examples/errors)``, both weights of training
+    examples rounded to two decimals, the errors left out when there are none.
+    ``decimals`` are the digits after the point of thresholds.
+    """
+
+    def conditions(node: int) -> list[str]:
+        """Return what leads to each child of a node."""
+        if tree.attribute[node] == LEAF:
+            return []
+        attribute = int(tree.attribute[node])
+        name, values = features[attribute], categories[attribute]
+        if values is not None:
+            return [f"{name} = {value:g}" for value in values]
+        threshold = round(float(tree.threshold[node]), decimals)
+        number = f"{threshold + 0.0:.{decimals}f}"  # a negative zero made positive
+        if decimals:
+            number = number.rstrip("0").rstrip(".")
+        return [f"{name} <= {number}", f"{name} > {number}"]
+
+    lines: list[str] = []
+    pending = [(0, 0, "")]
+    while pending:
+        node, depth, line = pending.pop()
+        if tree.attribute[node] == LEAF:
+            total, majority = float(tree.counts[node].sum()), tree.majority(node)
+            errors = total - float(tree.counts[node, majority])
+            shown = f"/{round(errors, 2)}" if errors > TOLERANCE else ""
+            line += f": {classes[majority]} ({round(total, 2)}{shown})"
+        lines.append(line)
+        first = int(tree.first_child[node])
+        for branch, condition in reversed(list(enumerate(conditions(node)))):
+            pending.append((first + branch, depth + 1, "|   " * depth + condition))
+    return "\n".join(lines if len(lines) == 1 else lines[1:])

@@ -11,23 +11,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
     MethodFailedError,
-    Params,
     group_all_but,
     refit_left_out,
 )
@@ -108,7 +107,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
         leaf. The toolbox calls it the "percentage of incorrectly assigned samples at a
         node", which it is not.
     max_values : int, default=10
-        A feature with at most so many different values is nominal: a split on it has
+        A feature with at most this many different values is nominal: a split on it has
         a branch for each value. Other features are continuous.
     constant_split : {"leaf", "error"}, default="leaf"
         What to do where the best split is of a continuous feature that has a single
@@ -154,7 +153,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
     array(['low', 'high'], dtype='<U4')
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "inc_node": [Interval(Real, 0, 100, closed="both")],
         "max_values": [Interval(Integral, 0, None, closed="left")],
         "constant_split": [StrOptions({"leaf", "error"})],
@@ -193,9 +192,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def grow(self, X: Any, y: Any) -> Self:
         """Fit, but leave it to :meth:`fails_with` to say that the toolbox would not."""
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_, first, numbers = np.unique(
             y, return_index=True, return_inverse=True
         )
@@ -233,9 +230,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
 
         The tree of a larger value is the same one, cut off where nodes are too small.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        X = X.copy()
+        X = check_samples(self, X).copy()
         for column, known in zip(X.T, self._nominal_values, strict=True):
             if known is not None:  # the nearest of the values in training
                 column[:] = known[np.abs(column[:, None] - known).argmin(axis=1)]
@@ -314,12 +309,7 @@ def _nominal_score(
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Grow one tree, for the smallest nodes; the others are cut off from it."""
     answer = GridAnswer(len(candidates), len(X_test))

@@ -2,22 +2,22 @@
 
 A grid shares one matrix of inner products or distances; the exact leave-one-out of
 :mod:`drmbench.drm.loo` and :mod:`drmbench.drm.linear` costs about three
-factorisations a candidate, not one for each sample.
+factorisations per candidate, not one per sample.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from drmbench.drm.classifier import DRMClassifier, KernelRidgeRepresentationClassifier
 from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
 from drmbench.drm.kernels import DECADES
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.methods.base import (
-    NO_PREDICTION,
+    Grid,
+    GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
@@ -52,28 +52,22 @@ def _alpha(params: Params) -> float:
     return float(params.get("alpha", 0.0))
 
 
-def _as_candidates(candidates: Sequence[Params]) -> list[Candidate]:
+def _as_candidates(candidates: Grid) -> list[Candidate]:
     return [Candidate(_alpha(p), float(p["beta"]), kernel_of(p)) for p in candidates]
 
 
 def _as_predictions(answers: Sequence[Answer], n_samples: int) -> GridPredictions:
-    labels = np.full((len(answers), n_samples), NO_PREDICTION, dtype=np.int64)
-    failures: dict[int, str] = {}
+    predictions = GridAnswer(len(answers), n_samples)
     for number, answer in enumerate(answers):
         if isinstance(answer, str):
-            failures[number] = answer
+            predictions.failures[number] = answer
         else:
-            labels[number] = answer
-    return GridPredictions(labels, failures)
+            predictions.labels[number] = answer
+    return predictions.finished()
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
     answers = held_out_answers(X_train, y_train, X_test, _as_candidates(candidates))
@@ -81,7 +75,7 @@ def predict_grid(
 
 
 def predict_left_out(
-    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Exact leave-one-out at the cost of a few factorisations per candidate."""
     return _as_predictions(left_out_answers(X, y, _as_candidates(candidates)), len(X))
@@ -108,7 +102,8 @@ def _kernel_method(kernel: str, title: str, column: str | None) -> Method:
 
 
 def _ablation(kernel: str, title: str) -> Method:
-    return Method(
+    return dataclasses.replace(
+        _kernel_method(kernel, title, None),
         name=f"krr-{kernel}",
         title=f"KRR (DRM without its scatter term), {title} kernel",
         family="krr",
@@ -119,10 +114,6 @@ def _ablation(kernel: str, title: str) -> Method:
             **estimator_arguments(params)
         ),
         grid={**KERNEL_GRIDS[kernel], "beta": DECADES},
-        defaults=KERNEL_DEFAULTS[kernel],
-        predict_grid=predict_grid,
-        predict_left_out=predict_left_out,
-        prefer=_most_regularised,
     )
 
 

@@ -6,12 +6,11 @@ begins with exactly the trees of the forests of 10, 20 and 30 of the same seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
@@ -29,12 +28,7 @@ def build(params: Params, seed: int) -> RandomForestClassifier:
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Grow the largest forest only; it answers for the smaller ones."""
     answer = GridAnswer(len(candidates), len(X_test))

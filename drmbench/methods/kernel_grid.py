@@ -6,12 +6,12 @@ A candidate with a ``sigma`` has an rbf kernel (read as its ``width`` says), one
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from drmbench.drm.kernels import DECADES, PAPER_DEGREES, Kernel, gamma_from_width
-from drmbench.methods.base import Params, group_candidates
+from drmbench.methods.base import Grid, Params, group_candidates
 
 #: The paper's kernel parameters, by kernel.
 KERNEL_GRIDS: Mapping[str, Mapping[str, tuple[Any, ...]]] = MappingProxyType(
@@ -56,7 +56,7 @@ def estimator_arguments(params: Params) -> dict[str, Any]:
     return others | kernel_of(params).arguments()
 
 
-def group_by_kernel(candidates: Sequence[Params]) -> dict[Kernel, list[int]]:
+def group_by_kernel(candidates: Grid) -> dict[Kernel, list[int]]:
     """Return the numbers of the candidates that share a kernel matrix."""
     return group_candidates(candidates, kernel_of)
 

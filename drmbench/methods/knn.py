@@ -5,25 +5,23 @@ Every ``k`` of a grid, and leave-one-out, come from one search for the largest `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
-    Params,
 )
 
 Indices = NDArray[np.intp]
@@ -35,15 +33,10 @@ _BLOCK_ENTRIES = 4_000_000
 def distances(X: Matrix, Y: Matrix, metric: str) -> Matrix:
     """Return numbers that sort like the distances between rows of `X` and `Y`.
 
-    Parameters
-    ----------
-    X, Y : ndarray of shape (n, p) and (m, p)
-        Samples in rows.
-    metric : {"euclidean", "cosine"}
-        The Euclidean distance, or one minus the cosine of the angle. The latter is
-        computed as half the squared distance of the normalised rows, which does not
-        cancel for nearly parallel ones. A zero row has no direction: its cosine with
-        any other row counts as zero, and two zero rows are at distance zero.
+    The cosine distance, one minus the cosine of the angle, is computed as half the
+    squared distance of the normalised rows, which does not cancel for nearly parallel
+    ones. A zero row has no direction: its cosine with any other row counts as zero, and
+    two zero rows are at distance zero.
 
     Examples
     --------
@@ -54,51 +47,36 @@ def distances(X: Matrix, Y: Matrix, metric: str) -> Matrix:
     """
     if metric == "euclidean":
         return np.asarray(cdist(X, Y))
-    X_norms, Y_norms = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
-    angles = cdist(_normalised(X, X_norms), _normalised(Y, Y_norms), "sqeuclidean")
+    norms = [np.linalg.norm(rows, axis=1)[:, None] for rows in (X, Y)]
+    units = [
+        rows / np.where(norm > 0, norm, 1.0)
+        for rows, norm in zip((X, Y), norms, strict=True)
+    ]
+    angles = cdist(*units, "sqeuclidean")
     angles *= 0.5
-    only_one_is_zero = (X_norms == 0)[:, None] != (Y_norms == 0)[None, :]
+    only_one_is_zero = (norms[0] == 0) != (norms[1] == 0).T
     angles[only_one_is_zero] = 1.0
     return np.asarray(angles)
 
 
-def _normalised(X: Matrix, norms: Matrix) -> Matrix:
-    rows: Matrix = X / np.where(norms > 0, norms, 1.0)[:, None]
-    return rows
-
-
-def _row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    step = max(1, _BLOCK_ENTRIES // max(n_columns, 1))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def _smallest(row: Matrix, k: int) -> Indices:
-    """Return the places of the k smallest entries, ties in order of place."""
-    limit = np.partition(row, k - 1)[k - 1]
-    near = np.flatnonzero(row <= limit)
-    return near[np.argsort(row[near], kind="stable")[:k]]
-
-
-def nearest(X: Matrix, queries: Matrix, k: int, metric: str) -> Indices:
+def nearest(
+    X: Matrix, queries: Matrix, k: int, metric: str, *, others: bool = False
+) -> Indices:
     """Return the rows of `X` nearest to each query, nearest first, (m, k).
 
-    Equal distances are taken in the order of the rows of `X`.
+    Equal distances are taken in the order of the rows of `X`. With `others` the queries
+    are the rows of `X`, none of which is its own neighbour.
     """
     found = np.empty((len(queries), k), dtype=np.intp)
-    for block in _row_blocks(len(queries), len(X)):
-        for place, row in enumerate(distances(queries[block], X, metric), block.start):
-            found[place] = _smallest(row, k)
-    return found
-
-
-def nearest_others(X: Matrix, k: int, metric: str) -> Indices:
-    """Return, for each row of `X`, the k nearest of the other rows."""
-    found = np.empty((len(X), k), dtype=np.intp)
-    for block in _row_blocks(len(X), len(X)):
-        for place, row in enumerate(distances(X[block], X, metric), block.start):
-            row[place] = np.inf
-            found[place] = _smallest(row, k)
+    step = max(1, _BLOCK_ENTRIES // max(len(X), 1))
+    for start in range(0, len(queries), step):
+        block = distances(queries[start : start + step], X, metric)
+        for place, row in enumerate(block, start):
+            if others:
+                row[place] = np.inf
+            limit = np.partition(row, k - 1)[k - 1]
+            near = np.flatnonzero(row <= limit)
+            found[place] = near[np.argsort(row[near], kind="stable")[:k]]
     return found
 
 
@@ -151,7 +129,7 @@ class NearestNeighbours(ClassifierMixin, BaseEstimator):
     array(['a', 'b'], dtype='<U1')
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"euclidean", "cosine"})],
     }
@@ -170,52 +148,46 @@ class NearestNeighbours(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self._X, self._y = X, y
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class each row's neighbours vote for."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_samples(self, X)
         k = min(self.n_neighbors, len(self._X))
         return vote(self._y[nearest(self._X, X, k, self.metric)])
 
 
 def _answer_every_k(
-    neighbour_labels: Labels, candidates: Sequence[Params]
+    X: Matrix,
+    y: Labels,
+    queries: Matrix,
+    candidates: Grid,
+    metric: str,
+    *,
+    others: bool = False,
 ) -> GridPredictions:
+    available = len(X) - 1 if others else len(X)
+    k = min(max(int(params["n_neighbors"]) for params in candidates), available)
+    neighbour_labels = y[nearest(X, queries, k, metric, others=others)]
     answer = GridAnswer(len(candidates), len(neighbour_labels))
     for number, params in enumerate(candidates):
         answer.labels[number] = vote(neighbour_labels[:, : params["n_neighbors"]])
     return answer.finished()
 
 
-def _largest_k(candidates: Sequence[Params], available: int) -> int:
-    return min(max(int(params["n_neighbors"]) for params in candidates), available)
-
-
 def _method(metric: str, column: str) -> Method:
     def predict_grid(
-        X_train: Matrix,
-        y_train: Labels,
-        X_test: Matrix,
-        candidates: Sequence[Params],
-        *,
-        seed: int,
+        X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
     ) -> GridPredictions:
-        k = _largest_k(candidates, len(X_train))
-        neighbours = nearest(X_train, X_test, k, metric)
-        return _answer_every_k(y_train[neighbours], candidates)
+        return _answer_every_k(X_train, y_train, X_test, candidates, metric)
 
     def predict_left_out(
-        X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+        X: Matrix, y: Labels, candidates: Grid, *, seed: int
     ) -> GridPredictions:
-        k = _largest_k(candidates, len(X) - 1)
-        return _answer_every_k(y[nearest_others(X, k, metric)], candidates)
+        return _answer_every_k(X, y, X, candidates, metric, others=True)
 
     return Method(
         name=f"knn-{metric}",

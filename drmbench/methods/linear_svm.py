@@ -17,10 +17,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.kernels import DECADES
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import Matrix, Method
 
 #: LIBLINEAR's numbers of the solvers: dual coordinate descent, and TRON.
@@ -104,21 +103,15 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
-        check_classification_targets(y)
+        from liblinear.liblinearutil import parameter, problem, train
+
+        X, y = check_training(self, X, y, accept_sparse="csr")
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) == 1:
             self.coef_, self.intercept_ = np.zeros((1, X.shape[1])), np.zeros(1)
-        else:
-            self._train(X, numbers.astype(np.float64))
-        return self
-
-    def _train(self, X: Any, numbers: Matrix) -> None:
-        from liblinear.liblinearutil import parameter, problem, train
-
+            return self
         # Exactly this class of sparse matrix takes LIBLINEAR's fast way in.
-        data = problem(numbers, sparse.csr_matrix(X))
+        data = problem(numbers.astype(np.float64), sparse.csr_matrix(X))
         generator = check_random_state(self.random_state)
         ctypes.CDLL(None).srand(int(generator.randint(np.iinfo(np.int32).max)))
         tolerance = "" if self.tol is None else f" -e {float(self.tol)!r}"
@@ -128,10 +121,10 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         model = train(data, parameter(options + tolerance))
         weights = _weights_by_class(model, n_weights=data.n)
         self.coef_ = weights[:, : X.shape[1]].copy()
-        has_bias = weights.shape[1] > X.shape[1]
-        self.intercept_ = (
-            self.bias * weights[:, -1] if has_bias else np.zeros(len(weights))
-        )
+        self.intercept_ = np.zeros(len(weights))
+        if weights.shape[1] > X.shape[1]:
+            self.intercept_ = self.bias * weights[:, -1]
+        return self
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the machines' values, (n_samples,) for two classes.
@@ -141,8 +134,7 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        X = check_samples(self, X, accept_sparse="csr")
         values = np.asarray(X @ self.coef_.T + self.intercept_)
         return values[:, 0] if len(self.coef_) == 1 else values
 

@@ -12,29 +12,23 @@ data, in one column. Here each is a method of its own, and they share the column
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from imblearn.over_sampling import SMOTE, BorderlineSMOTE
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    _fit_context,
-    clone,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods import drm, forest, knn, svm
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     GridPredictor,
@@ -47,8 +41,6 @@ from drmbench.methods.base import (
     refit_left_out,
 )
 from drmbench.methods.safe_level_smote import NothingGeneratedWarning, SafeLevelSMOTE
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -115,27 +107,10 @@ def oversample(
 ) -> Oversampling:
     """Over-sample every class to the size of the largest.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training samples.
-    y : ndarray of shape (n_samples,)
-        Their classes.
-    sampler : {"smote", "borderline-smote", "safe-level-smote"}
-        Which algorithm; borderline is its first kind.
-    k_neighbors : int, default=5
-        Neighbours to interpolate with, at most one less than the smallest class that is
-        over-sampled has samples.
-    m_neighbors : int, default=10
-        Neighbours in all data that show Borderline-SMOTE which samples are in danger;
-        at most one less than there are samples.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the sampler.
-
-    Returns
-    -------
-    Oversampling
-        The new data; the old ones where no class is smaller than another.
+    `k_neighbors`, to interpolate with, is lowered to one less than the smallest class
+    that is over-sampled has samples; `m_neighbors`, which show Borderline-SMOTE (of its
+    first kind) what is in danger, to one less than there are samples. Data whose
+    classes are all of one size stay as they are.
 
     Raises
     ------
@@ -187,14 +162,11 @@ def oversample(
     return Oversampling(new_X, new_y, k_used, k_used < k_neighbors, "; ".join(notes))
 
 
-def _classifier_has(method: str) -> Callable[[_Function], _Function]:
-    """Tell scikit-learn to offer a method where the inner classifier has it."""
-
-    def check(wrapper: OversampledClassifier) -> bool:
-        return hasattr(getattr(wrapper, "classifier_", wrapper.classifier), method)
-
-    decorator: Callable[[_Function], _Function] = available_if(check)
-    return decorator
+def _classifier_has(method: str) -> Callable[[Any], bool]:
+    """Return a test for scikit-learn: whether the inner classifier has a method."""
+    return lambda wrapper: hasattr(
+        getattr(wrapper, "classifier_", wrapper.classifier), method
+    )
 
 
 class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -273,8 +245,7 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.m_neighbors = m_neighbors
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike) -> OversampledClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Over-sample the training data and train the classifier.
 
         Parameters
@@ -284,18 +255,12 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
 
-        Returns
-        -------
-        OversampledClassifier
-            The fitted estimator.
-
         Raises
         ------
         TooFewMinoritySamplesError
             If a class to over-sample has a single sample.
         """
-        samples, labels = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(labels)
+        samples, labels = check_training(self, X, y)
         new = oversample(
             samples,
             labels,
@@ -318,55 +283,21 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
+        """Return the class of each sample."""
         return self._ask("predict", X)
 
-    @_classifier_has("predict_proba")
+    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return class probabilities, where the classifier has them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities in the order of ``classes_``.
-        """
+        """Return class probabilities, where the classifier has them."""
         return self._ask("predict_proba", X)
 
-    @_classifier_has("decision_function")
+    @available_if(_classifier_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return decision values, where the classifier has them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The classifier's decision values.
-        """
+        """Return decision values, where the classifier has them."""
         return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: ArrayLike) -> NDArray[Any]:
-        check_is_fitted(self)
-        samples = validate_data(self, X, reset=False, dtype=np.float64)
+        samples = check_samples(self, X)
         return np.asarray(getattr(self.classifier_, method)(samples))
 
 
@@ -398,12 +329,7 @@ def _grid_predictor(sampler: str, method: Method) -> GridPredictor:
     assert predict is not None, f"{method.name} has a grid predictor"
 
     def predict_grid(
-        X_train: Matrix,
-        y_train: Labels,
-        X_test: Matrix,
-        candidates: Sequence[Params],
-        *,
-        seed: int,
+        X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
     ) -> GridPredictions:
         answer = GridAnswer(len(candidates), len(X_test))
         groups = group_candidates(candidates, lambda c: tuple(_parts(c)[0].items()))

@@ -164,23 +164,18 @@ class SafeLevelSMOTE(BaseOverSampler):
         low, high = gap_bounds(levels[first], levels[second])
         width = (high - low)[:, np.newaxis]
         gaps = low[:, np.newaxis] + width * random.uniform(size=(n_samples, X.shape[1]))
-        return _between(own[first], own[second], gaps)
+        start, end = own[first], own[second]
+        if sparse.issparse(start):
+            return _like(start + (end - start).multiply(gaps), start)
+        return (start + gaps * (end - start)).astype(start.dtype)
 
 
 def gap_bounds(
     first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the range of the gap for pairs with these safe levels.
+    """Return the range of the gap for pairs with these safe levels, not both zero.
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_pairs,)
-        Safe levels of the sample and of its neighbour, not both zero.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_pairs,)
-        0 is at the sample, 1 at its neighbour.
+    A gap of 0 is at the sample, whose level comes first, and 1 at its neighbour.
 
     Examples
     --------
@@ -204,13 +199,6 @@ def _other_neighbours(search: Any, X: Samples, own: Indices) -> Indices:
     keep[keep.all(axis=1), -1] = False
     others: Indices = found[keep].reshape(len(found), -1)
     return others
-
-
-def _between(start: Samples, end: Samples, gaps: NDArray[np.float64]) -> Samples:
-    """Return ``start + gaps (end − start)``, feature by feature."""
-    if sparse.issparse(start):
-        return _like(start + (end - start).multiply(gaps), start)
-    return (start + gaps * (end - start)).astype(start.dtype)
 
 
 def _like(X: Samples, pattern: Samples) -> Samples:

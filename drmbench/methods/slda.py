@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,20 +16,19 @@ from sklearn.base import (
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import check_X_y
 
 from drmbench.drm.kernels import DECADES
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
-    GridAnswer,
+    Grid,
     GridPredictions,
     Labels,
     Matrix,
     Method,
-    Params,
     group_all_but,
     refit_left_out,
 )
@@ -141,8 +140,7 @@ class SparseLDA(
         self.max_iter = max_iter
         self.tol = tol
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseLDA:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the directions and the classes' place in their space.
 
         Parameters
@@ -151,84 +149,32 @@ class SparseLDA(
             Training samples.
         y : array-like of shape (n_samples,)
             Their classes, at least two.
-
-        Returns
-        -------
-        SparseLDA
-            The fitted estimator.
         """
-        samples, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_min_samples=2
-        )
-        check_classification_targets(labels)
-        _TrainingSet(samples, labels).fit([self])
+        _TrainingSet(*check_training(self, X, y, ensure_min_samples=2)).fit([self])
         return self
 
     def transform(self, X: ArrayLike) -> Matrix:
-        """Project samples onto the directions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            The projections; the training samples' have mean zero.
-        """
-        check_is_fitted(self)
-        samples = validate_data(self, X, reset=False, dtype=np.float64)
+        """Project samples onto the directions; those of training have mean zero."""
+        samples = check_samples(self, X)
         projections: Matrix = ((samples - self.mean_) / self.scale_) @ self.directions_
         return projections
 
     def decision_function(self, X: ArrayLike) -> Matrix:
-        """Return the discriminant scores of the classes.
+        """Return the classes' log posterior probabilities up to a constant per row.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            Log posterior probabilities up to a constant per row; for two classes the
-            second's minus the first's.
+        For two classes these are the second's minus the first's, (n_samples,).
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels; a tie goes to the first in ``classes_``.
-        """
-        scores = self._scores(X)
-        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        """Return the most probable class of each sample, the first in a tie."""
+        best = self._scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Matrix:
-        """Return posterior probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities in the order of ``classes_``.
-        """
+        """Return posterior probabilities, in the order of ``classes_``."""
         return np.asarray(softmax(self._scores(X), axis=1))
 
     def _scores(self, X: ArrayLike) -> Matrix:
@@ -297,23 +243,11 @@ class SharedCovarianceGaussians:
 
     @classmethod
     def fit(cls, Z: Matrix, codes: NDArray[np.int64]) -> SharedCovarianceGaussians:
-        """Estimate class means, shares and the pooled covariance.
+        """Estimate class means, shares and the covariance of centred projections.
 
         Where the classes have no spread, a spread far below the distance of their
         means is assumed, so that the nearest mean decides; where nothing varies at
         all, the shares decide.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (n_samples, n_components)
-            Projections with mean zero.
-        codes : ndarray of shape (n_samples,)
-            Class numbers 0 … n_classes − 1, each present.
-
-        Returns
-        -------
-        SharedCovarianceGaussians
-            The fitted classes.
         """
         spread = np.sqrt(np.mean(Z**2, axis=0))
         unit = np.where(spread > 0, spread, 1.0)
@@ -335,27 +269,13 @@ class SharedCovarianceGaussians:
 
 
 def fit_sparse_lda_grid(
-    X: ArrayLike, y: ArrayLike, candidates: Sequence[Mapping[str, Any]]
+    X: ArrayLike, y: ArrayLike, candidates: Grid
 ) -> list[SparseLDA]:
     """Fit one model per candidate, sharing what the candidates have in common.
 
     The models equal those of separate fits. The training data are prepared once; with
     two classes, one LARS-EN path answers all candidates that differ in
     ``n_variables`` alone.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Training samples.
-    y : array-like of shape (n_samples,)
-        Their classes, at least two.
-    candidates : sequence of mapping
-        Parameters of each model.
-
-    Returns
-    -------
-    list of SparseLDA
-        The fitted models, in the order of the candidates.
 
     Examples
     --------
@@ -377,19 +297,11 @@ def fit_sparse_lda_grid(
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Prepare the data once; one path answers every number of variables."""
-    answer = GridAnswer(len(candidates), len(X_test))
     models = fit_sparse_lda_grid(X_train, y_train, candidates)
-    for number, model in enumerate(models):
-        answer.labels[number] = model.predict(X_test)
-    return answer.finished()
+    return GridPredictions(np.stack([model.predict(X_test) for model in models]))
 
 
 METHODS = (

@@ -55,22 +55,11 @@ class ElasticNetSolution:
 
 
 class GramColumns:
-    """Columns of ``XᵀX``, each computed when first asked for and then kept.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The features.
-    """
+    """Columns of ``XᵀX``, each computed when first asked for and then kept."""
 
     def __init__(self, X: Matrix) -> None:
         self._X = X
         self._columns: dict[int, Vector] = {}
-
-    @property
-    def n_features(self) -> int:
-        """How many features there are."""
-        return int(self._X.shape[1])
 
     def __getitem__(self, feature: int) -> Vector:
         if feature not in self._columns:
@@ -95,12 +84,12 @@ class _Segment:
 class _ActiveSet:
     """The features in the model, with a growing Cholesky factor of their Gram."""
 
-    def __init__(self, gram: GramColumns, ridge: float) -> None:
+    def __init__(self, gram: GramColumns, n_features: int, ridge: float) -> None:
         self._gram = gram
         self._ridge = ridge
         self.members: list[int] = []
         self.signs: list[float] = []
-        self._columns = np.empty((8, gram.n_features))
+        self._columns = np.empty((8, n_features))
         self._factor = np.zeros((8, 8))
 
     def __len__(self) -> int:
@@ -167,7 +156,7 @@ class _Path:
         self._wanted = set(sizes)
         self._last_level = last_level
         self._level = float(np.abs(correlations).max(initial=0.0))
-        self._active = _ActiveSet(gram, ridge)
+        self._active = _ActiveSet(gram, len(correlations), ridge)
         self._segment = self._active.segment(correlations)
         self._candidates = np.ones(len(correlations), dtype=bool)
         self._just_dropped: set[int] = set()
@@ -264,32 +253,13 @@ def elastic_net_path(
 ) -> dict[int, ElasticNetSolution]:
     """Return elastic-net solutions with given numbers of non-zero coefficients.
 
-    The solution of size ``m`` is where ``m`` features are active for the first time
-    and the next one is about to enter: the smallest lasso weight for ``m`` features.
-    It has fewer than ``m`` non-zeros only where the path ends earlier.
+    The solution of size ``m`` is where ``m`` features are active for the first time and
+    the next one is about to enter: the smallest lasso weight for ``m`` features. It has
+    fewer than ``m`` non-zeros only where the path ends earlier, as it does at the
+    weight `lasso`. `correlations` are ``Xᵀy``; up to `negligible` they count as zero.
 
     Features whose correlations tie enter in the order of their numbers. A solution in
     the middle of a tie is that of the problem without the tied features still waiting.
-
-    Parameters
-    ----------
-    gram : GramColumns
-        The columns of ``XᵀX``.
-    correlations : ndarray of shape (n_features,)
-        ``Xᵀy``.
-    ridge : float
-        Weight of ``‖b‖²``.
-    sizes : iterable of int
-        The wanted numbers of non-zeros, at least 1.
-    lasso : float
-        The path ends at this weight of ``‖b‖₁``, however few features are active.
-    negligible : float
-        Correlations up to this size count as zero.
-
-    Returns
-    -------
-    dict of int to ElasticNetSolution
-        One solution per size.
 
     Examples
     --------
@@ -367,15 +337,7 @@ class Directions:
 
 
 class ScoringProblem:
-    """One training set, with everything that does not depend on the penalties.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Standardised features.
-    codes : ndarray of shape (n_samples,)
-        Class numbers 0 … n_classes − 1, each present.
-    """
+    """One training set, with everything that does not depend on the penalties."""
 
     def __init__(self, X: Matrix, codes: NDArray[np.int64]) -> None:
         self._X = X
@@ -466,23 +428,7 @@ def discriminant_directions(
 ) -> list[Directions]:
     """Return sparse discriminant directions for several numbers of kept variables.
 
-    Parameters
-    ----------
-    problem : ScoringProblem
-        The training data.
-    sizes : sequence of int
-        Numbers of kept variables.
-    penalties : Penalties
-        Weights of the elastic-net step.
-    n_components : int
-        How many directions, fewer than there are classes.
-    max_iter, tol : int and float
-        When the alternation between coefficients and scores ends.
-
-    Returns
-    -------
-    list of Directions
-        One entry per size.
+    The alternation between coefficients and scores ends by `max_iter` and `tol`.
     """
     trivial = problem.root_shares[:, np.newaxis]
     if problem.n_classes == 2:  # with one possible score, so one path has every size

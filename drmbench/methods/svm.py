@@ -1,34 +1,41 @@
-"""Support vector machines: libsvm, through scikit-learn, on our kernel matrices."""
+"""Support vector machines: libsvm on our kernel matrices, and exact leave-one-out.
+
+A machine for g classes is one machine for each pair of classes, and a vote. Leaving a
+sample out concerns only the pairs with its class, and of those only the ones it is a
+support vector of: the solution does not depend on any other sample. A pair that libsvm
+did not solve within its iterations has no such property, so there all are refitted.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+from sklearn.svm import _libsvm as libsvm
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.kernels import DECADES, Kernel, Products, gram, resolve_gamma
+from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
+    Grid,
     GridAnswer,
     GridPredictions,
     Labels,
     Matrix,
     Method,
-    Params,
+    MethodFailedError,
     refit_left_out,
-)
-from drmbench.methods.gram_svm import (
-    MAX_ITERATIONS,
-    ClassWeight,
-    GramSVC,
-    left_out_labels,
 )
 from drmbench.methods.kernel_grid import (
     KERNEL_DEFAULTS,
@@ -37,6 +44,168 @@ from drmbench.methods.kernel_grid import (
     group_by_kernel,
     kernel_simplicity,
 )
+
+Places = NDArray[np.intp]
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
+
+#: Iterations of libsvm; see :class:`KernelSVC`.
+MAX_ITERATIONS = 30_000
+
+
+@dataclass(eq=False)
+class GramSVC:
+    """libsvm on a kernel matrix, at a scale that suits it.
+
+    libsvm keeps kernel values in single precision, where a high polynomial degree
+    overflows. A kernel ``K/s`` with the cost ``C·s`` is the same problem, so `K` is
+    divided by the power of two nearest to its mean diagonal, which rounds nothing.
+    """
+
+    C: float
+    max_iter: int = MAX_ITERATIONS
+    class_weight: ClassWeight = None
+
+    def fit(self, K: Matrix, y: NDArray[Any]) -> Self:
+        """Train on the kernel matrix of samples of two classes or more."""
+        self._scale = kernel_scale(K)
+        cost = self.C * self._scale
+        if not np.isfinite(cost):
+            raise MethodFailedError(f"C={self.C:g} times the kernel's scale overflows")
+        machine = SVC(
+            kernel="precomputed",
+            C=cost,
+            max_iter=self.max_iter,
+            class_weight=self.class_weight,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                self._machine = machine.fit(self._scaled(K), y)
+            except ValueError as error:
+                if "not finite" not in str(error):
+                    raise
+                raise MethodFailedError(f"libsvm: {error}") from error
+        return self
+
+    @property
+    def converged(self) -> bool:
+        """Whether every pair of classes was solved within the iterations allowed."""
+        return int(self._machine.fit_status_) == 0
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations of the pair of classes that took most."""
+        return int(self._machine.n_iter_.max())
+
+    def predict(self, K: Matrix) -> NDArray[Any]:
+        """Return classes, given kernel values between samples and training samples."""
+        return np.asarray(self._machine.predict(self._scaled(K)))
+
+    def _scaled(self, K: Matrix) -> Matrix:
+        return K if self._scale == 1.0 else K / self._scale
+
+
+def kernel_scale(K: Matrix) -> float:
+    """Return the power of two nearest to the mean diagonal of a kernel matrix."""
+    mean = float(np.trace(K)) / len(K)
+    return 2.0 ** round(float(np.log2(mean))) if mean > 0 else 1.0
+
+
+def left_out_labels(K: Matrix, y: Labels, C: float, max_iter: int) -> Labels:
+    """Return the class each sample gets from a machine trained on all the others.
+
+    Raises
+    ------
+    MethodFailedError
+        If libsvm's solution of any of the parts is not finite.
+    """
+    scale = kernel_scale(K)
+    K, train = K / scale, partial(PairMachine.train, C=C * scale, max_iter=max_iter)
+    classes, numbers = np.unique(y, return_inverse=True)
+    alone = np.bincount(numbers)[numbers] == 1
+    votes = np.zeros((len(y), len(classes)), dtype=np.int64)
+    for pair in combinations(range(len(classes)), 2):
+        winners = np.where(_pair_decisions(K, numbers, pair, train) < 0, *pair)
+        takes_part = ~(alone & np.isin(numbers, pair))
+        votes[takes_part, winners[takes_part]] += 1
+    # A class leaves with its only sample, so that sample cannot be given to it.
+    votes[alone, numbers[alone]] = -1
+    predicted: Labels = classes[votes.argmax(axis=1)]
+    return predicted
+
+
+@dataclass(frozen=True, eq=False)
+class PairMachine:
+    """A machine for two classes; what an :class:`SVC` has, without its checks.
+
+    ``SVC.fit`` takes two milliseconds to check its input, libsvm a fraction of one to
+    train on a hundred samples, and leave-one-out trains thousands.
+    """
+
+    support: Places
+    weights: Matrix
+    intercept: float
+    converged: bool
+
+    @classmethod
+    def train(cls, K: Matrix, y: Places, *, C: float, max_iter: int) -> PairMachine:
+        """Train on the kernel matrix of the samples of two classes."""
+        libsvm.set_verbosity_wrap(0)
+        support, _, _, coefficients, intercept, _, _, status, _ = libsvm.fit(
+            K, y.astype(np.float64), kernel="precomputed", C=C, max_iter=max_iter
+        )
+        if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
+            raise MethodFailedError("libsvm: the solution is not finite")
+        # libsvm's decision values are positive for the first class; those here, as in
+        # scikit-learn, for the second.
+        return cls(support, -coefficients[0], -float(intercept[0]), status == 0)
+
+    def decide(self, K: Matrix) -> Matrix:
+        """Return decision values, negative for the first of the two classes."""
+        values: Matrix = K[:, self.support] @ self.weights + self.intercept
+        return values
+
+
+def _pair_decisions(
+    K: Matrix,
+    numbers: Places,
+    pair: tuple[int, int],
+    train: Callable[[Matrix, Places], PairMachine],
+) -> Matrix:
+    """Return one pair's decision on each sample when that sample is left out."""
+    members = np.flatnonzero(np.isin(numbers, pair))
+    y_pair, K_pair = numbers[members], K[np.ix_(members, members)]
+    machine = train(K_pair, y_pair)
+    decisions = machine.decide(K[:, members])
+    concerned = np.arange(len(members))
+    if machine.converged:
+        concerned = np.sort(machine.support)
+    alone = np.bincount(y_pair)[y_pair] == 1
+    for place, K_rest in _matrices_without(K_pair, concerned[~alone[concerned]]):
+        refitted = train(K_rest, np.delete(y_pair, place))
+        row = np.delete(K_pair[place], place)[None, :]
+        decisions[members[place]] = refitted.decide(row)[0]
+    return decisions
+
+
+def _matrices_without(
+    K: Matrix, places: Iterable[np.intp]
+) -> Iterator[tuple[np.intp, Matrix]]:
+    """Yield `K` without the row and column at each of the (ascending) places.
+
+    It is one buffer: from place to place only the rows and columns between them change.
+    """
+    n = len(K)
+    kept = np.arange(1, n)  # the rows in the buffer: at first all but row 0
+    buffer = np.ascontiguousarray(K[1:, 1:])
+    current = 0
+    for place in places:
+        kept[current:place] = np.arange(current, place)
+        changed = slice(current, place)
+        buffer[changed] = K[changed][:, kept]
+        buffer[:, changed] = K[kept][:, changed]
+        current = int(place)
+        yield place, buffer
 
 
 class KernelSVC(ClassifierMixin, BaseEstimator):
@@ -88,7 +257,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
     array(['a'], dtype='<U1')
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's spelling
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"rbf", "poly", "linear"})],
         "gamma": [
@@ -131,9 +300,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = check_training(self, X, y)
         self.classes_ = np.unique(y)
         self._X = X
         self._kernel = Kernel(
@@ -155,20 +322,14 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row, by the votes of the pairs of classes."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_samples(self, X)
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(X))
         return self._machine.predict(gram(X, self._X, kernel=self._kernel))
 
 
 def predict_grid(
-    X_train: Matrix,
-    y_train: Labels,
-    X_test: Matrix,
-    candidates: Sequence[Params],
-    *,
-    seed: int,
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
     answer = GridAnswer(len(candidates), len(X_test))
@@ -191,9 +352,9 @@ def predict_grid(
 
 
 def predict_left_out(
-    X: Matrix, y: Labels, candidates: Sequence[Params], *, seed: int
+    X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
-    """Refit for support vectors only; see :func:`.gram_svm.left_out_labels`."""
+    """Refit for support vectors only; see :func:`left_out_labels`."""
     answer = GridAnswer(len(candidates), len(X))
     products = Products(X)
     for kernel, numbers in group_by_kernel(candidates).items():

@@ -170,3 +170,12 @@ def test_a_hopeless_system_is_a_clear_error():
 def test_nan_is_never_a_class():
     with pytest.raises(IllConditionedError, match="not a number"):
         nearest_class(np.array([[np.nan, 1.0]]), np.array([0, 1]))
+
+
+def test_an_asymmetric_kernel_counts_as_its_symmetric_part():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
+    K = X @ X.T + rng.normal(size=(30, 30))
+    with pytest.warns(UserWarning, match="its symmetric part is used"):
+        delta = loo_dissimilarities(K, y, 0.5, 20.0)
+    assert (delta == loo_dissimilarities((K + K.T) / 2, y, 0.5, 20.0)).all()

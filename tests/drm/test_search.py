@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
@@ -158,6 +159,20 @@ def test_precomputed_kernel(iris):
     for cv in ("loo", 3):
         search = DRMClassifierCV(kernels="precomputed", cv=cv, **grids).fit(K, y)
         assert search.cv_results_["kernel"][0] == "precomputed"
+
+
+@pytest.mark.parametrize("cv", ["loo", 3])
+def test_an_asymmetric_precomputed_kernel_counts_as_its_symmetric_part(iris, cv):
+    X, y = iris
+    K = X @ X.T + 5 * np.random.default_rng(0).normal(size=(len(y), len(y)))
+    grids = {"alphas": [0.1, 1.0], "betas": [100.0, 1000.0]}
+    search = DRMClassifierCV(kernels="precomputed", cv=cv, **grids)
+    expected = clone(search).fit((K + K.T) / 2, y)
+    with pytest.warns(UserWarning, match="its symmetric part is used") as caught:
+        search.fit(K, y)
+    assert len(caught) == 1
+    assert search.cv_results_ == expected.cv_results_
+    assert (search.dissimilarities(K) == expected.dissimilarities(K)).all()
 
 
 def test_threads_change_nothing(iris):

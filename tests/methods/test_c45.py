@@ -12,10 +12,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from drmbench.methods.c45 import C45Classifier
-from drmbench.methods.c45_compiled import CompiledTree, compile_tree
 from drmbench.methods.c45_examples import Examples, TrainingData
 from drmbench.methods.c45_splits import AttributeTest
-from drmbench.methods.c45_tree import C45Node, ErrorBasedPruning, collapse
+from drmbench.methods.c45_tree import (
+    C45Node,
+    CompiledTree,
+    ErrorBasedPruning,
+    collapse,
+    compile_tree,
+)
 
 SHARES = [None, 0.0, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.3]
 

@@ -90,9 +90,9 @@ def test_distances_survive_a_large_offset() -> None:
 
 def test_blocks_do_not_change_the_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = blobs((20, 20), 3)
-    whole = knn.nearest_others(X, 5, "cosine")
+    whole = knn.nearest(X, X, 5, "cosine", others=True)
     monkeypatch.setattr(knn, "_BLOCK_ENTRIES", 100)
-    np.testing.assert_array_equal(knn.nearest_others(X, 5, "cosine"), whole)
+    np.testing.assert_array_equal(knn.nearest(X, X, 5, "cosine", others=True), whole)
 
 
 def test_larger_k_is_preferred() -> None:

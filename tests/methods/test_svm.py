@@ -15,16 +15,17 @@ from sklearn.svm import SVC
 
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import Kernel, gram
-from drmbench.methods import gram_svm
+from drmbench.methods import svm
 from drmbench.methods.base import MethodFailedError
-from drmbench.methods.gram_svm import (
+from drmbench.methods.kernel_grid import estimator_arguments, kernel_of
+from drmbench.methods.svm import (
+    METHODS,
     GramSVC,
+    KernelSVC,
     PairMachine,
     _matrices_without,
     left_out_labels,
 )
-from drmbench.methods.kernel_grid import estimator_arguments, kernel_of
-from drmbench.methods.svm import METHODS, KernelSVC
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_a_solution_that_is_not_finite_is_a_failure(
     monkeypatch.setattr(SVC, "fit", fit)
     with pytest.raises(MethodFailedError, match="libsvm: The dual coefficients"):
         GramSVC(C=1.0).fit(np.eye(2), np.array([0, 1]))
-    monkeypatch.setattr(gram_svm.libsvm, "fit", lambda *_, **__: infinite_solution)
+    monkeypatch.setattr(svm.libsvm, "fit", lambda *_, **__: infinite_solution)
     with pytest.raises(MethodFailedError, match="libsvm: the solution"):
         left_out_labels(np.eye(4), np.array([0, 0, 1, 1]), C=1.0, max_iter=10)
 
@@ -140,7 +141,7 @@ def test_only_support_vectors_are_refitted(monkeypatch: pytest.MonkeyPatch) -> N
 def test_leaving_out_prints_nothing() -> None:
     """In a process of its own: once an SVC has been trained, libsvm is silent."""
     code = (
-        "import numpy as np; from drmbench.methods.gram_svm import left_out_labels;"
+        "import numpy as np; from drmbench.methods.svm import left_out_labels;"
         "left_out_labels(np.eye(6), np.arange(6) % 2, C=1.0, max_iter=100)"
     )
     answer = subprocess.run(
