@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 #: Rows that the paper selects on where data is large.
 PAPER_SUBSET = 3000
 
-
 ScalingMode = Literal["honest", "paper", "none", "maxabs"]
 #: What a result row says about scaling; ``selected`` is the choice of honest mode.
 RowScaling = Literal["none", "maxabs", "separate", "selected"]
@@ -61,12 +60,7 @@ class SelectionPlan:
         return self.subset
 
     def naive_fits(self, n: int) -> int:
-        """Return how often one candidate is fitted where no shortcut is used.
-
-        Parameters
-        ----------
-        n : int
-            Number of training rows.
+        """Return how often a candidate is fitted to n rows where no shortcut is used.
 
         Examples
         --------
@@ -82,11 +76,6 @@ class SelectionPlan:
 
     def naive_predictions(self, n: int) -> int:
         """Return how many held-out rows these fits of one candidate predict in all.
-
-        Parameters
-        ----------
-        n : int
-            Number of training rows.
 
         Examples
         --------
@@ -174,19 +163,10 @@ class Protocol:
 def paper_protocol(metric: str, *, seed: int = 0) -> Protocol:
     """Return the protocol of the published tables on small and imbalanced data.
 
-    Parameters
-    ----------
-    metric : str
-        What selects and what is reported: ``accuracy`` or ``gmean``.
-    seed : int
-        Seed of splits and of methods that draw numbers.
+    The metric, ``accuracy`` or ``gmean``, selects and is reported.
     """
-    return Protocol(
-        selection=SelectionPlan("loo", metric, tie="first"),
-        scaling="paper",
-        metrics=(metric,),
-        seed=seed,
-    )
+    plan = SelectionPlan("loo", metric, tie="first")
+    return Protocol(plan, scaling="paper", metrics=(metric,), seed=seed)
 
 
 def smallest_class_first(y: Labels) -> NDArray[np.intp]:
