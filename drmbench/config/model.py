@@ -15,20 +15,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
     Tag,
     ValidationInfo,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import GenerateJsonSchema
 
 from drmbench.config.values import (
-    DURATION_SCHEMA,
-    DURATIONS,
     Count,
     Dataset,
     Group,
@@ -46,13 +42,12 @@ from drmbench.config.values import (
     ScalarMetric,
     Share,
     Text,
+    Timeout,
     TwoOrMore,
-    seconds_of,
 )
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method, with_overrides
-from drmbench.protocol.protocol import Protocol, ScalingMode
-from drmbench.protocol.selection import SelectionPlan
+from drmbench.protocol.protocol import Protocol, ScalingMode, SelectionPlan
 from drmbench.protocol.splits import SplitKind, SplitPlan
 
 Kind = Literal["classification", "timing", "convergence"]
@@ -179,7 +174,7 @@ class SplitSpec(Section):
 class Measurement(Section):
     """What the timing and convergence experiments measure."""
 
-    alpha: Annotated[float, Number(low=0)] = 1e-3
+    alpha: Annotated[float, Number(ge=0)] = 1e-3
     """Weight of the within-class scatter."""
     betas: Annotated[tuple[Positive, ...], Listed(or_one=True)] = (1e4,)
     """Ridge penalties; timing has one."""
@@ -226,17 +221,9 @@ class _Described(Section):
     """What is measured; tables show the first, which must be one number."""
     measure: Annotated[Measurement, Only("timing", "convergence")] = Measurement()
     """What timing and convergence measure."""
-    seed: Annotated[int, Number(low=0, high=2**32 - 1, whole=True)] = 0
+    seed: Annotated[int, Number(ge=0, le=2**32 - 1, whole=True)] = 0
     """Seed of splits and methods."""
-    timeout: Annotated[
-        Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None,
-        BeforeValidator(seconds_of),
-        WithJsonSchema({"anyOf": DURATION_SCHEMA}),
-        Says(
-            f"a time above zero such as {DURATIONS}, a number of seconds, or null for"
-            " no limit"
-        ),
-    ] = None
+    timeout: Timeout = None
     """Time limit of a cell; none by default."""
     substitutes: Annotated[bool, Field(strict=True), Says("true or false")] = False
     """Whether a real relative, marked, may stand in for a data set that cannot be
@@ -402,13 +389,17 @@ class ProtocolSection(Section):
     default honest; timing and convergence use maxabs."""
 
 
+#: What is there twice is only known when items are resolved.
+_SOME = Field(min_length=1, json_schema_extra={"uniqueItems": True})
+
+
 class ExperimentFile(_Described):
     """All that an experiment file may hold."""
 
-    datasets: Annotated[tuple[DatasetItem, ...], Listed(told=False)]
+    datasets: Annotated[tuple[DatasetItem, ...], _SOME]
     """Data sets: names of the catalogue, groups, your own files, or generated data with
     parameters."""
-    methods: Annotated[tuple[AnyMethod, ...], Listed(told=False)]
+    methods: Annotated[tuple[AnyMethod, ...], _SOME]
     """Methods: names, or mappings that change the grid or fix parameters."""
     protocol: ProtocolSection = ProtocolSection()
     """Splits, selection and scaling."""
@@ -444,7 +435,7 @@ def json_schema() -> dict[str, Any]:
     schema = ExperimentFile.model_json_schema(schema_generator=_SchemaOfFiles)
     names = (Dataset, Group, MethodName, Metric, ScalarMetric)
     for one in (name.__metadata__[0] for name in names):  # type: ignore[attr-defined]
-        schema["$defs"][one.what.replace(" ", "-")] = {"enum": list(one.values())}
+        schema["$defs"][one.thing.replace(" ", "-")] = {"enum": list(one.values())}
     for part in _mappings_in(schema):
         if "name of" in part:
             part["$ref"] = f"#/$defs/{part.pop('name of').replace(' ', '-')}"
