@@ -131,6 +131,18 @@ def _join(where: str, key: str) -> str:
     return f"{where}: {key}" if item else f"{where}.{key}"
 
 
+def unusable(error: ErrorDetails, place: Place) -> Iterator[Loc]:
+    """Give the paths of what an error makes unusable."""
+    if error["type"] == "twice":
+        yield from ((*place.path, number) for number in error["ctx"]["items"])
+    elif place.section in ITEMS.values() and place.path[2:] == (
+        place.section.keys()[0],
+    ):
+        yield place.path[:2]  # an item is nothing without the key that tells what it is
+    elif place.path or error["type"] != "missing":
+        yield place.path
+
+
 def explain(error: ErrorDetails, place: Place) -> Iterator[tuple[int, str]]:
     """Give the lines and sentences that an error of the model stands for."""
     node, where = place.node, place.where or "the experiment"
@@ -138,7 +150,13 @@ def explain(error: ErrorDetails, place: Place) -> Iterator[tuple[int, str]]:
         case "missing":
             yield node.line, f"{where} needs the key {error['loc'][-1]!r}"
         case "extra_forbidden":
-            yield node.key_line, _unknown_key(str(place.path[-1]), place)
+            key, keys = str(place.path[-1]), place.section.keys()
+            homes = " or ".join(sorted(set(_homes(key, ExperimentFile, ""))))
+            hint = f" It belongs {homes}." if homes else did_you_mean(key, keys)
+            around = place.where.removesuffix(key).rstrip(".: ")
+            there = f"{key!r} in {around}" if around else repr(key)
+            valid = ", ".join(keys)
+            yield node.key_line, f"unknown key {there}.{hint} Valid: {valid}"
         case "other_kind":
             yield node.key_line, f"{where}: {error['msg']}"
         case "too_short":
@@ -207,15 +225,6 @@ def _one_of_list(key: str, section: type[Section]) -> str:
     item = get_args(fields[key].annotation)[0]
     said = [one.what for one in getattr(item, "__metadata__", ())]
     return f"{said[0] if said else 'one of ' + ', '.join(get_args(item))}, or "
-
-
-def _unknown_key(key: str, place: Place) -> str:
-    around = place.where.removesuffix(key).rstrip(".: ")
-    keys = place.section.keys()
-    homes = sorted(set(_homes(key, ExperimentFile, "")))
-    hint = f" It belongs {' or '.join(homes)}." if homes else did_you_mean(key, keys)
-    where = f" in {around}" if around else ""
-    return f"unknown key {key!r}{where}.{hint} Valid: {', '.join(keys)}"
 
 
 def _homes(key: str, section: type[Section], where: str) -> Iterator[str]:

@@ -89,22 +89,20 @@ class Text(Says):
         super().__init__(what)
         self._pattern, self._one_line = pattern, one_line
 
-    def _clean(self, text: str) -> str:
-        if self._one_line and "\n" in text:
-            raise ValueError("more than one line")
-        return _printable(text).strip()
-
     def schema(self, source: Any, handler: Any) -> Any:
         """Return what is checked."""
         text = core_schema.str_schema(
             strict=True, pattern=self._pattern, regex_engine="python-re"
         )
-        return core_schema.no_info_after_validator_function(self._clean, text)
+        return core_schema.no_info_after_validator_function(
+            lambda text: _printable(text, one_line=self._one_line).strip(), text
+        )
 
 
-def _printable(text: str) -> str:
-    if any(unicodedata.category(c) in ("Cc", "Cs") for c in text if c not in "\n\t"):
-        raise ValueError("control characters")
+def _printable(text: str, *, one_line: bool = False) -> str:
+    odd = any(unicodedata.category(c) in ("Cc", "Cs") for c in text if c not in "\n\t")
+    if odd or (one_line and "\n" in text):
+        raise ValueError("odd characters")
     return text
 
 
