@@ -27,18 +27,13 @@ _MAPPINGS = {
     "parameters": "parameters",
     "methods": "plans by the label of a method",
 }
-#: What an item of a list is that is no mapping.
-_ITEM_NAMES = {
-    "datasets": "the name of a data set (see `drmbench data list`)",
-    "methods": "the name of a method (see `drmbench methods`)",
-}
 
 
 class Problems:
     """What is wrong with one file, `source`, and what would be valid."""
 
     def __init__(self, source: Path) -> None:
-        self._source = source
+        self.source = source
         self._found: list[tuple[int, str]] = []
 
     def add(self, line: int, message: str) -> None:
@@ -69,7 +64,7 @@ class Problems:
         """
         found = sorted(dict.fromkeys(self._found), key=lambda one: one[0])
         return [
-            f"{self._source}:{line}: {text}" if line else f"{self._source}: {text}"
+            f"{self.source}:{line}: {text}" if line else f"{self.source}: {text}"
             for line, text in found
         ]
 
@@ -197,8 +192,8 @@ def _valid(place: Place, error: ErrorDetails) -> tuple[str, str]:
         case "tuple_type" | "list_type":
             return f"{_one_of_list(key, place.section)}a list", ""
         case "no_telling_key":
-            name = _ITEM_NAMES[str(place.path[0])]
-            return f"{name}, or a mapping with the key {error['ctx']['keys']}", ""
+            name, keys = error["ctx"]["name"], error["ctx"]["keys"]
+            return f"{name}, or a mapping with the key {keys}", ""
         case _:  # half a character
             return "valid text", ""
     if isinstance(value, int | float):

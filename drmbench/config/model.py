@@ -57,8 +57,8 @@ Tie = Literal["preferred", "first"]
 # ------------------------------------------------------- what files and runs share
 
 
-class _Nothing:
-    """Stands for the null of a file, where a model would take None for unsaid."""
+#: The null of a file, where a model would take None for unsaid.
+_NULL = object()
 
 
 class Section(BaseModel):
@@ -89,16 +89,11 @@ class Section(BaseModel):
         if not isinstance(data, dict):
             return data
         if info.context:
-            return {
-                key: _Nothing() if value is None and key not in cls.nullable else value
-                for key, value in data.items()
-            }
-        fields = cls.model_fields
-        return {
-            key: value
-            for key, value in data.items()
-            if key not in fields or value != fields[key].default
-        }
+            nulls = [key for key in data if data[key] is None]
+            return {**data, **{key: _NULL for key in nulls if key not in cls.nullable}}
+        fields = cls.model_fields.items()
+        unsaid = {key for key, field in fields if data.get(key) == field.default}
+        return {key: value for key, value in data.items() if key not in unsaid}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
@@ -291,8 +286,8 @@ ITEMS: dict[str, type[Section]] = {
 LONE = "<lone>"
 
 
-def _told_by(*tags: str) -> Discriminator:
-    """Tell what an item is by the first of some keys that it has."""
+def _told_by(name: Any, *tags: str) -> Discriminator:
+    """Tell what an item is, if not a name, by the first of some keys that it has."""
     keys = {tag: ITEMS[tag].keys()[0] for tag in tags}
 
     def tag_of(item: Any) -> str | None:
@@ -305,7 +300,10 @@ def _told_by(*tags: str) -> Discriminator:
         tag_of,
         custom_error_type="no_telling_key",
         custom_error_message="is none of what it can be",
-        custom_error_context={"keys": " or ".join(keys.values())},
+        custom_error_context={
+            "keys": " or ".join(keys.values()),
+            "name": name.__metadata__[0].what,
+        },
     )
 
 
@@ -314,11 +312,11 @@ DatasetItem = Annotated[
     | Annotated[GroupItem, Tag("<group>")]
     | Annotated[FileItem, Tag("<path>")]
     | Annotated[NamedItem, Tag("<name>")],
-    _told_by("<group>", "<path>", "<name>"),
+    _told_by(Dataset, "<group>", "<path>", "<name>"),
 ]
 AnyMethod = Annotated[
     Annotated[MethodName, Tag(LONE)] | Annotated[MethodItem, Tag("<method>")],
-    _told_by("<method>"),
+    _told_by(MethodName, "<method>"),
 ]
 
 
@@ -522,28 +520,19 @@ class Experiment(_Described):
     source: Path | None = None
     """The file it was read from."""
 
-    def selection_for(self, ref: MethodRef, mode: ScalingMode) -> SelectionPlan:
-        """Return how a method's parameters are selected in a scaling mode."""
-        if mode in self.selection_modes or ref.label not in self.selection_overrides:
-            return self.plan_of(mode)
-        return self._with_tie(self.selection_overrides[ref.label], mode)
+    def selection_for(self, ref: MethodRef | None, mode: ScalingMode) -> SelectionPlan:
+        """Return how a method's parameters are selected in a scaling mode.
 
-    def plan_of(self, mode: ScalingMode) -> SelectionPlan:
-        """Return how parameters are selected in a mode, if not said for a method."""
-        return self._with_tie(self.selection_modes.get(mode, self.selection), mode)
-
-    def _with_tie(self, plan: SelectionPlan, mode: ScalingMode) -> SelectionPlan:
+        Without a method: how those are of which the experiment says nothing.
+        """
+        label = ref.label if ref else ""
+        plan = self.selection_overrides.get(label, self.selection)
         tie = self.tie or ("first" if mode == "paper" else "preferred")
-        return dataclasses.replace(plan, tie=tie)
+        return dataclasses.replace(self.selection_modes.get(mode, plan), tie=tie)
 
     def protocol(self, ref: MethodRef, mode: ScalingMode) -> Protocol:
         """Return the rules under which a method's cells run in a scaling mode."""
-        return Protocol(
-            selection=self.selection_for(ref, mode),
-            scaling=mode,
-            metrics=self.metrics,
-            seed=self.seed,
-        )
+        return Protocol(self.selection_for(ref, mode), mode, self.metrics, self.seed)
 
 
 #: Fields of an experiment that decide no number.
@@ -551,19 +540,11 @@ _PROSE = ("name", "title", "reproduces", "timeout", "deviations", "source")
 
 
 def experiment_identity(experiment: Experiment) -> dict[str, Any]:
-    """Return all that decides an experiment's numbers, and nothing that is prose.
+    """Return all that decides an experiment's numbers, as nested plain values.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        Any experiment, from a file or from a manifest.
-
-    Returns
-    -------
-    dict
-        Nested plain values. ``datasets`` is by name, ``methods`` and
-        ``selection_overrides`` by label, ``selection_modes`` by mode. Names, titles,
-        notes, paths and time limits are not in it.
+    ``datasets`` is by name, ``methods`` and ``selection_overrides`` by label,
+    ``selection_modes`` by mode. Names, titles, notes, paths and time limits are left
+    out.
     """
     identity = experiment.model_dump(mode="json", exclude=set(_PROSE))
     plans = (*identity["selection_overrides"].values(), identity["selection"])

@@ -76,7 +76,7 @@ def load_experiments(paths: Sequence[Path]) -> list[Experiment]:
         problems = Problems(path)
         text = _read_text(path, problems)
         if text is not None:
-            draft = _Draft(text, path, problems)
+            draft = _Draft(text, problems)
             name = draft.file.name
             if name in names:
                 problems.add(
@@ -111,7 +111,7 @@ def parse_experiment(
     ('paper', None)
     """
     problems = Problems(source)
-    experiment = _Draft(text, source, problems, datasets).resolve()
+    experiment = _Draft(text, problems, datasets).resolve()
     raise_all(problems.in_order())
     assert experiment is not None
     return experiment
@@ -177,12 +177,12 @@ class _Draft:
     def __init__(
         self,
         text: str,
-        source: Path,
         problems: Problems,
         datasets: Sequence[DatasetRef] | None = None,
     ) -> None:
-        self.source, self.problems, self._datasets = source, problems, datasets
+        self.problems, self._datasets = problems, datasets
         self.lost: set[Loc] = set()
+        self._lines: dict[str, int] = {}
         root = read_yaml(text, problems)
         self.root = root or YamlNode({}, 1)
         model: type[ExperimentFile] = ExperimentFile if root else _ValidPart
@@ -195,6 +195,16 @@ class _Draft:
         """Note what is wrong with a value, at its line or that of a key in it."""
         where = ".".join(map(str, path))
         self.problems.add(self.root.line_of(*path, *key), f"{where}: {why}")
+
+    def is_first(self, what: str, line: int, advice: str = "") -> bool:
+        """Refuse what is there twice."""
+        first = self._lines.get(what)
+        if first is not None:
+            reason = f"{what} is there twice, first in line {first}{advice}"
+            self.problems.add(line, reason)
+            return False
+        self._lines[what] = line
+        return True
 
     def _valid_part(self, model: type[ExperimentFile]) -> ExperimentFile:
         """Take out what is not valid, again and again, and note it as problems."""
@@ -244,7 +254,7 @@ class _Draft:
             "methods": self.choose_methods(),
             "split": self.choose_split(chosen),
             "scaling": self.file.protocol.scaling,
-            "source": self.source,
+            "source": self.problems.source,
         }
         if self.file.kind == "classification":
             fields |= self.choose_selection([ref.label for ref in fields["methods"]])
@@ -260,21 +270,11 @@ class _Draft:
         name counts.
         """
         chosen: dict[str, _ChosenSet] = {}
-        lines: dict[str, int] = {}
-
-        def is_first(what: str, line: int) -> bool:
-            if what in lines:
-                first = lines[what]
-                self.problems.add(line, f"{what} is there twice, first in line {first}")
-                return False
-            lines[what] = line
-            return True
-
         nodes = self.root.at("datasets").value or ()
         for item, node in zip(self.file.datasets, nodes, strict=True):
             match item:
                 case GroupItem():
-                    if is_first(f"the group {item.group!r}", node.line):
+                    if self.is_first(f"the group {item.group!r}", node.line):
                         for one in self.members(item, node):
                             chosen.setdefault(one.name, one)
                     continue
@@ -283,7 +283,7 @@ class _Draft:
                 case _:
                     said = NamedItem(name=item) if isinstance(item, str) else item
                     named = self.from_catalogue(said, node)
-            if named and is_first(f"the data set {named.name!r}", node.line):
+            if named and self.is_first(f"the data set {named.name!r}", node.line):
                 chosen[named.name] = named
         return list(chosen.values())
 
@@ -314,7 +314,7 @@ class _Draft:
         written = os.path.expanduser(item.path)  # noqa: PTH111  # never raises
         with self.problems.noted(node.line_of("path")):
             try:
-                path = (self.source.parent / written).resolve()
+                path = (self.problems.source.parent / written).resolve()
                 data = load_user_file(path, target=item.target, name=item.name)
             except (OSError, RuntimeError) as error:  # too long a name, a circular link
                 raise InputError(f"{written!r}: {error}") from error
@@ -375,19 +375,17 @@ class _Draft:
 
     def choose_methods(self) -> list[MethodRef]:
         """Return the methods of a file, each label once."""
-        chosen: dict[str, MethodRef] = {}
-        lines: dict[str, int] = {}
+        chosen: list[MethodRef] = []
         kind, add = f"the kind {self.file.kind}", self.problems.add
         nodes = self.root.at("methods").value or ()
         for item, node in zip(self.file.methods, nodes, strict=True):
             said = item if isinstance(item, MethodItem) else MethodItem(name=item)
             name, label = said.name, said.as_ or said.name
-            if label in chosen:
-                first = f"first in line {lines[label]}; give one another with `as`"
-                add(node.line, f"the label {label!r} is there twice, {first}")
+            advice = "; give one another with `as`"
+            if not self.is_first(f"the label {label!r}", node.line, advice):
                 continue
             ref = MethodRef(name=name, label=label, grid=said.grid, params=said.params)
-            chosen[label], lines[label] = ref, node.line
+            chosen.append(ref)
             if self.file.kind == "classification":
                 self.check_changes(ref, node)
                 continue
@@ -398,7 +396,7 @@ class _Draft:
                 if key in said.model_fields_set:
                     why = f"takes its parameters from `measure`; remove {key!r}"
                     add(node.line_of(key), f"{kind} {why}")
-        return list(chosen.values())
+        return chosen
 
     def check_changes(self, ref: MethodRef, node: YamlNode) -> None:
         """Check every parameter by itself, at its line, then all of them together."""
