@@ -47,15 +47,18 @@ from drmbench.config.values import (
 )
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method, with_overrides
-from drmbench.protocol.protocol import Protocol, ScalingMode, SelectionPlan
+from drmbench.protocol.protocol import (
+    Protocol,
+    ScalingMode,
+    SelectionKind,
+    SelectionPlan,
+    Tie,
+)
 from drmbench.protocol.splits import SplitKind, SplitPlan
 
 Kind = Literal["classification", "timing", "convergence"]
-SelectionKind = Literal["loo", "kfold", "random"]
-Tie = Literal["preferred", "first"]
 
 # ------------------------------------------------------- what files and runs share
-
 
 #: The null of a file, where a model would take None for unsaid.
 _NULL = object()

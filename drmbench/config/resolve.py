@@ -53,6 +53,7 @@ MAX_CANDIDATES = 10_000
 #: Splits of sets that the paper does not all split in one way.
 FALLBACK = SplitSpec(kind="kfold", k=5, repeats=1)
 
+Refs = Sequence[DatasetRef]
 _SHOWN = 3
 _SPLIT = ("protocol", "split")
 _SELECTION = ("protocol", "selection")
@@ -95,7 +96,7 @@ def load_experiments(paths: Sequence[Path]) -> list[Experiment]:
 
 
 def parse_experiment(
-    text: str, *, source: Path, datasets: Sequence[DatasetRef] | None = None
+    text: str, *, source: Path, datasets: Refs | None = None
 ) -> Experiment:
     """Build an experiment from the YAML text of a file.
 
@@ -175,10 +176,7 @@ class _Draft:
     """
 
     def __init__(
-        self,
-        text: str,
-        problems: Problems,
-        datasets: Sequence[DatasetRef] | None = None,
+        self, text: str, problems: Problems, datasets: Refs | None = None
     ) -> None:
         self.problems, self._datasets = problems, datasets
         self.lost: set[Loc] = set()
@@ -198,13 +196,12 @@ class _Draft:
 
     def is_first(self, what: str, line: int, advice: str = "") -> bool:
         """Refuse what is there twice."""
-        first = self._lines.get(what)
-        if first is not None:
-            reason = f"{what} is there twice, first in line {first}{advice}"
-            self.problems.add(line, reason)
-            return False
-        self._lines[what] = line
-        return True
+        if what not in self._lines:
+            self._lines[what] = line
+            return True
+        first = f"first in line {self._lines[what]}{advice}"
+        self.problems.add(line, f"{what} is there twice, {first}")
+        return False
 
     def _valid_part(self, model: type[ExperimentFile]) -> ExperimentFile:
         """Take out what is not valid, again and again, and note it as problems."""

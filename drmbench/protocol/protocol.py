@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Rows that the paper selects on where data is large.
 PAPER_SUBSET = 3000
 
+SelectionKind = Literal["loo", "kfold", "random"]
+Tie = Literal["preferred", "first"]
 ScalingMode = Literal["honest", "paper", "none", "maxabs"]
 #: What a result row says about scaling; ``selected`` is the choice of honest mode.
 RowScaling = Literal["none", "maxabs", "separate", "selected"]
@@ -38,7 +40,7 @@ class SelectionPlan:
     """How parameters are selected within a training part."""
 
     #: Leave-one-out, stratified k-fold, or random splits of a random subset
-    kind: Literal["loo", "kfold", "random"] = "loo"
+    kind: SelectionKind = "loo"
     metric: str = "accuracy"  #: A one-number metric of the registry
     k: int = 10  #: Number of folds of ``kfold``; fewer where there are fewer rows
     repeats: int = 1  #: Number of k-fold partitions, or of random splits
@@ -49,7 +51,7 @@ class SelectionPlan:
     #: Among equal scores take what the method prefers, the more regularised
     #: (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order, which
     #: is what the paper did
-    tie: Literal["preferred", "first"] = "preferred"
+    tie: Tie = "preferred"
     note: str = ""  #: Footnote where this plan replaces the experiment's for a method
 
     @property
