@@ -378,8 +378,8 @@ class _Draft:
         for item, node in zip(self.file.methods, nodes, strict=True):
             said = item if isinstance(item, MethodItem) else MethodItem(name=item)
             name, label = said.name, said.as_ or said.name
-            advice = "; give one another with `as`"
-            if not self.is_first(f"the label {label!r}", node.line, advice):
+            another = "; give one another with `as`"
+            if not self.is_first(f"the label {label!r}", node.line, another):
                 continue
             ref = MethodRef(name=name, label=label, grid=said.grid, params=said.params)
             chosen.append(ref)
@@ -399,11 +399,8 @@ class _Draft:
         """Check every parameter by itself, at its line, then all of them together."""
         if not (ref.grid or ref.params):
             return
-        method, problems, before = (
-            get_method(ref.name),
-            self.problems,
-            len(self.problems),
-        )
+        method, problems = get_method(ref.name), self.problems
+        before = len(problems)
         first = {name: values[:1] for name, values in method.grid.items()}
         alone = dataclasses.replace(method, grid=first)
         for name, values in ref.grid.items():
@@ -475,20 +472,16 @@ class _Draft:
         plan = SelectionPlan(**{"metric": metric, **said})
         if not labels or any(path[:1] == ("methods",) for path in self.lost):
             labels = list(by_label)  # what is missing may have any label
-        for label in (label for label in by_label if label not in labels):
-            self.refuse(
-                (*_SELECTION, "methods"),
-                f"no method here has the label {label!r}.{did_you_mean(label, labels)}"
-                f" Labels: {', '.join(labels)}",
-                label,
-            )
-        for mode in (mode for mode in by_mode if mode not in scaling):
-            self.refuse(
-                (*_SELECTION, "modes"),
-                f"the mode {mode} is not run here; the modes are: {', '.join(scaling)}",
-                mode,
-            )
         known = {label: own for label, own in by_label.items() if label in labels}
+        for label in [label for label in by_label if label not in known]:
+            near = did_you_mean(label, labels)
+            reason = f"no method here has the label {label!r}.{near} Labels:"
+            reason += f" {', '.join(labels)}"
+            self.refuse((*_SELECTION, "methods"), reason, label)
+        for mode in [mode for mode in by_mode if mode not in scaling]:
+            reason = f"the mode {mode} is not run here; the modes are:"
+            reason += f" {', '.join(scaling)}"
+            self.refuse((*_SELECTION, "modes"), reason, mode)
         return {
             "selection": plan,
             "selection_overrides": self.own_plans("methods", known, plan),
@@ -520,8 +513,8 @@ class _Draft:
         """Refuse what has no effect, or is impossible, where solves are measured."""
         kind, measure, protocol = self.file.kind, self.file.measure, self.file.protocol
         if "selection" in protocol.model_fields_set:
-            nothing = "selects nothing; it takes its parameters from `measure`"
-            self.refuse(_SELECTION, f"the kind {kind} {nothing}")
+            reason = f"the kind {kind} selects nothing; it takes its parameters from"
+            self.refuse(_SELECTION, f"{reason} `measure`")
         if "scaling" in protocol.model_fields_set and protocol.scaling != ("maxabs",):
             reason = f"the kind {kind} scales by maxabs only"
             self.refuse(("protocol", "scaling"), reason)
