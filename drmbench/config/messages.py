@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, get_origin
@@ -13,7 +14,6 @@ from drmbench.config.model import ITEMS, ExperimentFile, Section
 from drmbench.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
     from drmbench.config.yaml_lines import YamlNode
@@ -27,47 +27,31 @@ _MAPPINGS = {
     "parameters": "parameters",
     "methods": "plans by the label of a method",
 }
-#: What an item of a list is that is no mapping.
-_ITEM_NAMES = {
-    "datasets": "the name of a data set (see `drmbench data list`)",
-    "methods": "the name of a method (see `drmbench methods`)",
-}
-
-
-@dataclass(frozen=True)
-class FileProblem:
-    """One thing that is wrong."""
-
-    source: Path  #: The file, as the user named it
-    line: int | None  #: Its line, from 1; None where the file could not be read at all
-    message: str  #: What is wrong and what would be valid
-
-    def __str__(self) -> str:
-        place = f"{self.source}:{self.line}" if self.line else str(self.source)
-        return f"{place}: {self.message}"
 
 
 class Problems:
-    """The problems of one file.
-
-    Parameters
-    ----------
-    source : Path
-        The file, as messages name it.
-    """
+    """What is wrong with one file, `source`, and what would be valid."""
 
     def __init__(self, source: Path) -> None:
         self.source = source
-        self._found: list[FileProblem] = []
+        self._found: list[tuple[int, str]] = []
 
-    def add(self, line: int | None, message: str) -> None:
-        """Note a problem."""
-        self._found.append(FileProblem(self.source, line, message))
+    def add(self, line: int, message: str) -> None:
+        """Note a problem; line 0 stands for a file that could not be read at all."""
+        self._found.append((line, message))
+
+    @contextmanager
+    def noted(self, line: int) -> Iterator[None]:
+        """Note an `InputError` as a problem, and go on."""
+        try:
+            yield
+        except InputError as error:
+            self.add(line, str(error))
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def in_order(self) -> list[FileProblem]:
+    def in_order(self) -> list[str]:
         """Return the problems by line, each once: an alias repeats what it stands for.
 
         Examples
@@ -75,19 +59,22 @@ class Problems:
         >>> problems = Problems(Path("a.yaml"))
         >>> for line in (7, 2, 7):
         ...     problems.add(line, "is wrong")
-        >>> [str(problem) for problem in problems.in_order()]
+        >>> problems.in_order()
         ['a.yaml:2: is wrong', 'a.yaml:7: is wrong']
         """
-        return sorted(dict.fromkeys(self._found), key=lambda found: found.line or 0)
+        found = sorted(dict.fromkeys(self._found), key=lambda one: one[0])
+        return [
+            f"{self.source}:{line}: {text}" if line else f"{self.source}: {text}"
+            for line, text in found
+        ]
 
 
-def raise_all(problems: Iterable[FileProblem]) -> None:
+def raise_all(problems: Sequence[str]) -> None:
     """Raise one `InputError` that lists all problems, if there are any."""
-    lines = [str(problem) for problem in problems]
-    if len(lines) > 1:
-        lines.insert(0, f"{len(lines)} problems in experiment files:")
-    if lines:
-        raise InputError("\n".join(lines))
+    if len(problems) > 1:
+        problems = [f"{len(problems)} problems in experiment files:", *problems]
+    if problems:
+        raise InputError("\n".join(problems))
 
 
 @dataclass(frozen=True)
@@ -110,8 +97,8 @@ def place_of(loc: Loc, root: YamlNode) -> Place:
         if isinstance(part, int):
             if isinstance(there, list):  # else one item stands without a list
                 node, path = there[part], (*path, part)
-                inner = where.startswith("item ")
                 nth = f"item {part + 1}"
+                inner = where.startswith("item ")
                 where = f"{where}, {nth}" if inner else f"{nth} of {where}"
         elif isinstance(there, dict) and part in there:
             node, path = there[part], (*path, part)
@@ -120,20 +107,6 @@ def place_of(loc: Loc, root: YamlNode) -> Place:
         elif part in ITEMS:
             section = ITEMS[part]
     return Place(node, where, section, path)
-
-
-def real_errors(error: ValidationError, root: YamlNode) -> list[ErrorDetails]:
-    """Return the errors, but not that a list is empty whose items are all invalid.
-
-    Unknown keys come first, and missing ones last.
-    """
-    rank = {"extra_forbidden": 0, "missing": 2}
-    found = [
-        one
-        for one in error.errors(include_url=False, include_input=False)
-        if one["type"] != "too_short" or place_of(one["loc"], root).node.value == []
-    ]
-    return sorted(found, key=lambda one: rank.get(one["type"], 1))
 
 
 def _section_under(section: type[Section], key: str) -> type[Section]:
@@ -153,15 +126,32 @@ def _join(where: str, key: str) -> str:
     return f"{where}: {key}" if item else f"{where}.{key}"
 
 
-def explain(error: ErrorDetails, root: YamlNode) -> Iterator[tuple[int, str]]:
+def unusable(error: ErrorDetails, place: Place) -> Iterator[Loc]:
+    """Give the paths of what an error makes unusable."""
+    if error["type"] == "twice":
+        yield from ((*place.path, number) for number in error["ctx"]["items"])
+    elif place.section in ITEMS.values() and place.path[2:] == (
+        place.section.keys()[0],
+    ):
+        yield place.path[:2]  # an item is nothing without the key that tells what it is
+    elif place.path or error["type"] != "missing":
+        yield place.path
+
+
+def explain(error: ErrorDetails, place: Place) -> Iterator[tuple[int, str]]:
     """Give the lines and sentences that an error of the model stands for."""
-    place = place_of(error["loc"], root)
     node, where = place.node, place.where or "the experiment"
     match error["type"]:
         case "missing":
             yield node.line, f"{where} needs the key {error['loc'][-1]!r}"
         case "extra_forbidden":
-            yield node.key_line, _unknown_key(str(place.path[-1]), place)
+            key, keys = str(place.path[-1]), place.section.keys()
+            homes = " or ".join(sorted(set(_homes(key, ExperimentFile, ""))))
+            hint = f" It belongs {homes}." if homes else did_you_mean(key, keys)
+            around = place.where.removesuffix(key).rstrip(".: ")
+            there = f"{key!r} in {around}" if around else repr(key)
+            valid = ", ".join(keys)
+            yield node.key_line, f"unknown key {there}.{hint} Valid: {valid}"
         case "other_kind":
             yield node.key_line, f"{where}: {error['msg']}"
         case "too_short":
@@ -202,8 +192,8 @@ def _valid(place: Place, error: ErrorDetails) -> tuple[str, str]:
         case "tuple_type" | "list_type":
             return f"{_one_of_list(key, place.section)}a list", ""
         case "no_telling_key":
-            name = _ITEM_NAMES[str(place.path[0])]
-            return f"{name}, or a mapping with the key {error['ctx']['keys']}", ""
+            name, keys = error["ctx"]["name"], error["ctx"]["keys"]
+            return f"{name}, or a mapping with the key {keys}", ""
         case _:  # half a character
             return "valid text", ""
     if isinstance(value, int | float):
@@ -228,17 +218,8 @@ def _one_of_list(key: str, section: type[Section]) -> str:
     if not any(getattr(one, "or_one", False) for one in metadata):
         return ""
     item = get_args(fields[key].annotation)[0]
-    said = [one.describe() for one in getattr(item, "__metadata__", ())]
+    said = [one.what for one in getattr(item, "__metadata__", ())]
     return f"{said[0] if said else 'one of ' + ', '.join(get_args(item))}, or "
-
-
-def _unknown_key(key: str, place: Place) -> str:
-    around = place.where.removesuffix(key).rstrip(".: ")
-    keys = place.section.keys()
-    homes = sorted(set(_homes(key, ExperimentFile, "")))
-    hint = f" It belongs {' or '.join(homes)}." if homes else did_you_mean(key, keys)
-    where = f" in {around}" if around else ""
-    return f"unknown key {key!r}{where}.{hint} Valid: {', '.join(keys)}"
 
 
 def _homes(key: str, section: type[Section], where: str) -> Iterator[str]:

@@ -15,20 +15,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
     Tag,
     ValidationInfo,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import GenerateJsonSchema
 
 from drmbench.config.values import (
-    DURATION_SCHEMA,
-    DURATIONS,
     Count,
     Dataset,
     Group,
@@ -46,24 +42,26 @@ from drmbench.config.values import (
     ScalarMetric,
     Share,
     Text,
+    Timeout,
     TwoOrMore,
-    seconds_of,
 )
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method, with_overrides
-from drmbench.protocol.protocol import Protocol, ScalingMode
-from drmbench.protocol.selection import SelectionPlan
+from drmbench.protocol.protocol import (
+    Protocol,
+    ScalingMode,
+    SelectionKind,
+    SelectionPlan,
+    Tie,
+)
 from drmbench.protocol.splits import SplitKind, SplitPlan
 
 Kind = Literal["classification", "timing", "convergence"]
-SelectionKind = Literal["loo", "kfold", "random"]
-Tie = Literal["preferred", "first"]
 
 # ------------------------------------------------------- what files and runs share
 
-
-class _Nothing:
-    """Stands for the null of a file, where a model would take None for unsaid."""
+#: The null of a file, where a model would take None for unsaid.
+_NULL = object()
 
 
 class Section(BaseModel):
@@ -94,16 +92,11 @@ class Section(BaseModel):
         if not isinstance(data, dict):
             return data
         if info.context:
-            return {
-                key: _Nothing() if value is None and key not in cls.nullable else value
-                for key, value in data.items()
-            }
-        fields = cls.model_fields
-        return {
-            key: value
-            for key, value in data.items()
-            if key not in fields or value != fields[key].default
-        }
+            nulls = [key for key in data if data[key] is None]
+            return {**data, **{key: _NULL for key in nulls if key not in cls.nullable}}
+        fields = cls.model_fields.items()
+        unsaid = {key for key, field in fields if data.get(key) == field.default}
+        return {key: value for key, value in data.items() if key not in unsaid}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
@@ -179,7 +172,7 @@ class SplitSpec(Section):
 class Measurement(Section):
     """What the timing and convergence experiments measure."""
 
-    alpha: Annotated[float, Number(low=0)] = 1e-3
+    alpha: Annotated[float, Number(ge=0)] = 1e-3
     """Weight of the within-class scatter."""
     betas: Annotated[tuple[Positive, ...], Listed(or_one=True)] = (1e4,)
     """Ridge penalties; timing has one."""
@@ -226,17 +219,9 @@ class _Described(Section):
     """What is measured; tables show the first, which must be one number."""
     measure: Annotated[Measurement, Only("timing", "convergence")] = Measurement()
     """What timing and convergence measure."""
-    seed: Annotated[int, Number(low=0, high=2**32 - 1, whole=True)] = 0
+    seed: Annotated[int, Number(ge=0, le=2**32 - 1, whole=True)] = 0
     """Seed of splits and methods."""
-    timeout: Annotated[
-        Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None,
-        BeforeValidator(seconds_of),
-        WithJsonSchema({"anyOf": DURATION_SCHEMA}),
-        Says(
-            f"a time above zero such as {DURATIONS}, a number of seconds, or null for"
-            " no limit"
-        ),
-    ] = None
+    timeout: Timeout = None
     """Time limit of a cell; none by default."""
     substitutes: Annotated[bool, Field(strict=True), Says("true or false")] = False
     """Whether a real relative, marked, may stand in for a data set that cannot be
@@ -304,8 +289,8 @@ ITEMS: dict[str, type[Section]] = {
 LONE = "<lone>"
 
 
-def _told_by(*tags: str) -> Discriminator:
-    """Tell what an item is by the first of some keys that it has."""
+def _told_by(name: Any, *tags: str) -> Discriminator:
+    """Tell what an item is, if not a name, by the first of some keys that it has."""
     keys = {tag: ITEMS[tag].keys()[0] for tag in tags}
 
     def tag_of(item: Any) -> str | None:
@@ -318,7 +303,10 @@ def _told_by(*tags: str) -> Discriminator:
         tag_of,
         custom_error_type="no_telling_key",
         custom_error_message="is none of what it can be",
-        custom_error_context={"keys": " or ".join(keys.values())},
+        custom_error_context={
+            "keys": " or ".join(keys.values()),
+            "name": name.__metadata__[0].what,
+        },
     )
 
 
@@ -327,11 +315,11 @@ DatasetItem = Annotated[
     | Annotated[GroupItem, Tag("<group>")]
     | Annotated[FileItem, Tag("<path>")]
     | Annotated[NamedItem, Tag("<name>")],
-    _told_by("<group>", "<path>", "<name>"),
+    _told_by(Dataset, "<group>", "<path>", "<name>"),
 ]
 AnyMethod = Annotated[
     Annotated[MethodName, Tag(LONE)] | Annotated[MethodItem, Tag("<method>")],
-    _told_by("<method>"),
+    _told_by(MethodName, "<method>"),
 ]
 
 
@@ -402,13 +390,17 @@ class ProtocolSection(Section):
     default honest; timing and convergence use maxabs."""
 
 
+#: What is there twice is only known when items are resolved.
+_SOME = Field(min_length=1, json_schema_extra={"uniqueItems": True})
+
+
 class ExperimentFile(_Described):
     """All that an experiment file may hold."""
 
-    datasets: Annotated[tuple[DatasetItem, ...], Listed(told=False)]
+    datasets: Annotated[tuple[DatasetItem, ...], _SOME]
     """Data sets: names of the catalogue, groups, your own files, or generated data with
     parameters."""
-    methods: Annotated[tuple[AnyMethod, ...], Listed(told=False)]
+    methods: Annotated[tuple[AnyMethod, ...], _SOME]
     """Methods: names, or mappings that change the grid or fix parameters."""
     protocol: ProtocolSection = ProtocolSection()
     """Splits, selection and scaling."""
@@ -444,7 +436,7 @@ def json_schema() -> dict[str, Any]:
     schema = ExperimentFile.model_json_schema(schema_generator=_SchemaOfFiles)
     names = (Dataset, Group, MethodName, Metric, ScalarMetric)
     for one in (name.__metadata__[0] for name in names):  # type: ignore[attr-defined]
-        schema["$defs"][one.what.replace(" ", "-")] = {"enum": list(one.values())}
+        schema["$defs"][one.thing.replace(" ", "-")] = {"enum": list(one.values())}
     for part in _mappings_in(schema):
         if "name of" in part:
             part["$ref"] = f"#/$defs/{part.pop('name of').replace(' ', '-')}"
@@ -531,28 +523,19 @@ class Experiment(_Described):
     source: Path | None = None
     """The file it was read from."""
 
-    def selection_for(self, ref: MethodRef, mode: ScalingMode) -> SelectionPlan:
-        """Return how a method's parameters are selected in a scaling mode."""
-        if mode in self.selection_modes or ref.label not in self.selection_overrides:
-            return self.plan_of(mode)
-        return self._with_tie(self.selection_overrides[ref.label], mode)
+    def selection_for(self, ref: MethodRef | None, mode: ScalingMode) -> SelectionPlan:
+        """Return how a method's parameters are selected in a scaling mode.
 
-    def plan_of(self, mode: ScalingMode) -> SelectionPlan:
-        """Return how parameters are selected in a mode, if not said for a method."""
-        return self._with_tie(self.selection_modes.get(mode, self.selection), mode)
-
-    def _with_tie(self, plan: SelectionPlan, mode: ScalingMode) -> SelectionPlan:
+        Without a method: how those are of which the experiment says nothing.
+        """
+        label = ref.label if ref else ""
+        plan = self.selection_overrides.get(label, self.selection)
         tie = self.tie or ("first" if mode == "paper" else "preferred")
-        return dataclasses.replace(plan, tie=tie)
+        return dataclasses.replace(self.selection_modes.get(mode, plan), tie=tie)
 
     def protocol(self, ref: MethodRef, mode: ScalingMode) -> Protocol:
         """Return the rules under which a method's cells run in a scaling mode."""
-        return Protocol(
-            selection=self.selection_for(ref, mode),
-            scaling=mode,
-            metrics=self.metrics,
-            seed=self.seed,
-        )
+        return Protocol(self.selection_for(ref, mode), mode, self.metrics, self.seed)
 
 
 #: Fields of an experiment that decide no number.
@@ -560,19 +543,11 @@ _PROSE = ("name", "title", "reproduces", "timeout", "deviations", "source")
 
 
 def experiment_identity(experiment: Experiment) -> dict[str, Any]:
-    """Return all that decides an experiment's numbers, and nothing that is prose.
+    """Return all that decides an experiment's numbers, as nested plain values.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        Any experiment, from a file or from a manifest.
-
-    Returns
-    -------
-    dict
-        Nested plain values. ``datasets`` is by name, ``methods`` and
-        ``selection_overrides`` by label, ``selection_modes`` by mode. Names, titles,
-        notes, paths and time limits are not in it.
+    ``datasets`` is by name, ``methods`` and ``selection_overrides`` by label,
+    ``selection_modes`` by mode. Names, titles, notes, paths and time limits are left
+    out.
     """
     identity = experiment.model_dump(mode="json", exclude=set(_PROSE))
     plans = (*identity["selection_overrides"].values(), identity["selection"])

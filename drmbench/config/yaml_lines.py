@@ -126,26 +126,23 @@ for _name, (_pattern, _first) in _PLAIN.items():
 
 
 def read_yaml(text: str, problems: Problems) -> YamlNode | None:
-    """Read YAML text; what is wrong with it is added to `problems`.
+    """Return the tree of YAML text, without what could not be read; None for nothing.
 
-    Parameters
-    ----------
-    text : str
-        The whole file.
-    problems : Problems
-        Where syntax errors, tags, duplicate keys and endless aliases are noted.
-
-    Returns
-    -------
-    YamlNode or None
-        The tree, without what could not be read; None if there is nothing. No node is
-        in it twice: an alias is a copy of what it stands for.
+    What is wrong with it is added to `problems`. No node is in the tree twice: an alias
+    is a copy of what it stands for.
     """
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
-    except yaml.YAMLError as error:
-        problems.add(*_syntax_problem(error, text))
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        odd = chr(int(error.character))
+        problems.add(line, f"the character {odd!a} is not allowed")
+        return None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = ", ".join(filter(None, (error.context, error.problem)))
+        problems.add(mark.line + 1 if mark else 1, f"not valid YAML: {reason or error}")
         return None
     for line, tag in loader.tags:
         short = tag.replace(_PREFIX, "!!")
@@ -166,16 +163,6 @@ def read_yaml(text: str, problems: Problems) -> YamlNode | None:
     return _convert(root, problems)
 
 
-def _syntax_problem(error: yaml.YAMLError, text: str) -> tuple[int, str]:
-    if isinstance(error, yaml.reader.ReaderError):
-        line = text.count("\n", 0, error.position) + 1
-        return line, f"the character {chr(int(error.character))!a} is not allowed"
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    words = [getattr(error, "context", None), getattr(error, "problem", None)]
-    reason = ", ".join(word for word in words if word)
-    return (mark.line + 1 if mark else 1), f"not valid YAML: {reason or error}"
-
-
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
@@ -190,39 +177,35 @@ def _measure(node: yaml.Node, sizes: dict[int, int], problems: Problems) -> bool
     parts = node.value if isinstance(node, yaml.SequenceNode) else []
     if isinstance(node, yaml.MappingNode):
         parts = [part for pair in node.value for part in pair]
-    for part in parts:
-        if not _measure(part, sizes, problems):
-            return False
+    if not all(_measure(part, sizes, problems) for part in parts):
+        return False
     sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
     return True
 
 
 def _convert(node: yaml.Node, problems: Problems) -> YamlNode:
-    line = _line(node)
     if isinstance(node, yaml.ScalarNode):
-        return YamlNode(_scalar_value(node), line)
+        return YamlNode(_scalar_value(node), _line(node))
     if isinstance(node, yaml.SequenceNode):
-        return YamlNode([_convert(item, problems) for item in node.value], line)
+        items = [_convert(item, problems) for item in node.value]
+        return YamlNode(items, _line(node))
     own: dict[str, YamlNode] = {}
     merged: dict[str, YamlNode] = {}
     for key_node, value_node in node.value:
         value = _convert(value_node, problems)
-        value.key_line = _line(key_node)
+        value.key_line = line = _line(key_node)
         if key_node.tag == f"{_PREFIX}merge":
             merged = {**_merge(value, problems), **merged}
             continue
         key = _convert(key_node, problems).value
         if not isinstance(key, str):
-            problems.add(_line(key_node), "the key of a mapping must be a text")
+            problems.add(line, "the key of a mapping must be a text")
         elif key in own:
             first = own[key].key_line
-            problems.add(
-                _line(key_node),
-                f"the key {key!r} is there twice, first in line {first}",
-            )
+            problems.add(line, f"the key {key!r} is there twice, first in line {first}")
         else:
             own[key] = value
-    return YamlNode({**merged, **own}, line)
+    return YamlNode({**merged, **own}, _line(node))
 
 
 def _merge(value: YamlNode, problems: Problems) -> dict[str, YamlNode]:

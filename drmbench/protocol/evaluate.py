@@ -70,25 +70,9 @@ def train(
 ) -> Trained:
     """Select scaling and parameters on training rows, and fit to all of them.
 
-    Test rows cannot leak into it, because it is never given any.
-
-    Parameters
-    ----------
-    method : Method
-        The method, with the grid to search.
-    X_train, y_train : ndarray
-        The training part.
-    protocol : Protocol
-        The rules.
-    row : {"none", "maxabs", "separate", "selected"}
-        The result row's scaling, one of ``protocol.rows()``.
-    seed : int
-        Seed of the split.
-
-    Raises
-    ------
-    MethodFailedError, IllConditionedError
-        If the method cannot be selected or fitted on this training part.
+    Test rows cannot leak into it, because it is never given any. `row` is one of
+    ``protocol.rows()``, and `seed` that of the split. One of `CANDIDATE_FAILURES` is
+    raised if the method cannot be selected or fitted.
     """
     classes, numbers = number_classes(y_train)
     if len(classes) < 2:
@@ -96,7 +80,7 @@ def train(
     started = time.perf_counter()
     scaling, selection, notes = _select(method, X_train, numbers, protocol, row, seed)
     selected = time.perf_counter()
-    model = fit(method, X_train, numbers, scaling, selection.params, seed=seed)
+    model = _fit(method, X_train, numbers, scaling, selection.params, seed)
     fitted = time.perf_counter()
     return Trained(
         model,
@@ -111,44 +95,22 @@ def train(
     )
 
 
-def fit(
+def _fit(
     method: Method,
-    X_train: Matrix,
+    X: Matrix,
     numbers: Labels,
     scaling: Scaling,
     params: Params,
-    *,
     seed: int,
 ) -> Any:
-    """Return a method's estimator for some parameters, fitted to a training part.
-
-    Parameters
-    ----------
-    method : Method
-        The method.
-    X_train : ndarray
-        The training rows, unscaled.
-    numbers : ndarray of int
-        Their class numbers, without gaps.
-    scaling : {"none", "maxabs", "separate"}
-        How the rows are scaled.
-    params : mapping
-        All parameters, those that are not searched included.
-    seed : int
-        Seed of the split.
-    """
+    """Return an estimator fitted to unscaled rows and class numbers without gaps."""
     model = method.build(params, fit_seed(seed, method))
-    model.fit(scale_train(scaling, X_train), numbers)
+    model.fit(scale_train(scaling, X), numbers)
     return model
 
 
 def _select(
-    method: Method,
-    X: Matrix,
-    y: Labels,
-    protocol: Protocol,
-    row: RowScaling,
-    seed: int,
+    method: Method, X: Matrix, y: Labels, protocol: Protocol, row: RowScaling, seed: int
 ) -> tuple[Scaling, Selection, list[str]]:
     """Choose scaling and parameters; also return what a reader should know of it."""
     plan = protocol.selection
@@ -157,23 +119,19 @@ def _select(
     selections: dict[Scaling, Selection] = {}
     errors: list[ValueError] = []
     for scaling in tried:
+        scaled = scale_train(scaling, X)
         try:
             selections[scaling] = select(
-                method,
-                scale_train(scaling, X),
-                y,
-                plan,
-                seed=seed,
-                always_score=len(tried) > 1,
+                method, scaled, y, plan, seed=seed, always_score=len(tried) > 1
             )
         except CANDIDATE_FAILURES as error:
             errors.append(error)
             notes.append(f"scaling {scaling}: {error}")
     if not selections:
         raise errors[0]
-    best, *others = selections
-    if others:  # of equal scores the first, so none
-        best = list(selections)[best_of([s.score for s in selections.values()])]
+    # Of equal scores the first, so none; the score of one alone may be NaN.
+    scores = [selection.score for selection in selections.values()]
+    best = list(selections)[best_of(scores) if len(scores) > 1 else 0]
     selection = selections[best]
     if selection.failures:
         notes.append(
@@ -212,25 +170,10 @@ class Outcome:
 def evaluate(
     dataset: Dataset, method: Method, split: Split, protocol: Protocol
 ) -> list[Outcome]:
-    """Evaluate a method on one split of a data set.
+    """Evaluate a method on one split of a data set: one outcome per result row.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The data.
-    method : Method
-        The method, with the grid to search.
-    split : Split
-        Training and test rows.
-    protocol : Protocol
-        The rules.
-
-    Returns
-    -------
-    list of Outcome
-        One outcome per result row: two in the scaling mode ``paper``, else one. A
-        method that cannot be fitted gives an outcome with its ``failure``; other
-        exceptions are bugs and escape.
+    There are two rows in the scaling mode ``paper``, else one. A method that cannot be
+    fitted gives an outcome with its ``failure``; other exceptions are bugs and escape.
     """
     used = protocol.method_as_used(method)
     outcomes = []
@@ -248,13 +191,9 @@ def evaluate(
 
 
 def _run(
-    dataset: Dataset,
-    method: Method,
-    split: Split,
-    protocol: Protocol,
-    row: RowScaling,
+    dataset: Dataset, method: Method, split: Split, protocol: Protocol, row: RowScaling
 ) -> Outcome:
-    rows, seed = training_rows(dataset, split, protocol)
+    rows, seed = _training_rows(dataset, split, protocol)
     trained = train(method, dataset.X[rows], dataset.y[rows], protocol, row, seed=seed)
     started = time.perf_counter()
     predictions = trained.predict(dataset.X[split.test])
@@ -274,7 +213,7 @@ def _run(
     )
 
 
-def training_rows(
+def _training_rows(
     dataset: Dataset, split: Split, protocol: Protocol
 ) -> tuple[Rows, int]:
     """Return a split's training rows as methods get them, and the split's seed."""
@@ -285,17 +224,10 @@ def training_rows(
 def better_on_test(scores: Mapping[str, Sequence[float]], metric: str) -> str:
     """Return the scaling of the better mean over splits: the paper's choice on test.
 
-    Figures chosen so are optimistic
-    (:data:`~drmbench.words.OPTIMISTIC`) and must be labelled so. A scaling
+    `scores` are values of the metric over the splits, by scaling. Figures chosen so are
+    optimistic (:data:`~drmbench.words.OPTIMISTIC`) and must be labelled so. A scaling
     with fewer splits than another is incomplete and is not chosen; of equal means the
     first wins.
-
-    Parameters
-    ----------
-    scores : mapping of str to sequence of float
-        Values of the metric over the splits, by scaling.
-    metric : str
-        A one-number metric, which says whether higher is better.
 
     Examples
     --------
@@ -327,32 +259,16 @@ def refit_separate(
 
     Such a row selects and fits on the training part scaled by its own maxima; the test
     part comes in at prediction only. So the same model can predict the test part scaled
-    by its own maxima, as the row did, and by the training part's.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data.
-    method : Method
-        The method, as :func:`evaluate` gets it.
-    split : Split
-        Training and test rows.
-    protocol : Protocol
-        The rules of the row, in the mode ``paper``.
-    params : mapping
-        The parameters that the row says were selected.
-
-    Raises
-    ------
-    MethodFailedError, IllConditionedError
-        If the method cannot be fitted, or cannot predict.
+    by its own maxima, as the row did, and by the training part's. `params` are those
+    that the row says were selected. One of `CANDIDATE_FAILURES` is raised if the method
+    cannot be fitted or cannot predict.
     """
     used = protocol.method_as_used(method)
-    rows, seed = training_rows(dataset, split, protocol)
+    rows, seed = _training_rows(dataset, split, protocol)
     X_train, X_test = dataset.X[rows], dataset.X[split.test]
     classes, numbers = number_classes(dataset.y[rows])
     everything = {**used.defaults, **params}
-    model = fit(used, X_train, numbers, "separate", everything, seed=seed)
+    model = _fit(used, X_train, numbers, "separate", everything, seed)
     own = model.predict(scale_test("separate", X_train, X_test))
     training = model.predict(scale_test_by_training(X_train, X_test))
     return RefitPredictions(

@@ -80,44 +80,28 @@ class _Drawer:
         self._size = size
         self._random = np.random.default_rng(0)
         self._keys = np.empty(0)
-        self._X = np.empty((0, n_features))
-        self._labels: Texts = np.empty(0, dtype=np.str_)
+        self.drawn = DrawnRows(np.empty((0, n_features)), np.empty(0, dtype=np.str_))
 
     def add(self, X: Matrix, labels: Texts) -> None:
         """Offer some rows."""
         keys = np.concatenate([self._keys, self._random.random(len(X))])
         kept = np.sort(np.argsort(keys)[: self._size])
         self._keys = keys[kept]
-        self._X = np.concatenate([self._X, X])[kept]
-        self._labels = np.concatenate([self._labels, labels])[kept]
-
-    def sample(self) -> DrawnRows:
-        """Return the rows drawn."""
-        return DrawnRows(self._X, self._labels)
+        self.drawn = DrawnRows(
+            np.concatenate([self.drawn.X, X])[kept],
+            np.concatenate([self.drawn.labels, labels])[kept],
+        )
 
 
 def scan(file: ChunkedFile, rows: int, *, draw: int = 0) -> FileFacts:
-    """Pass over a labelled file once.
+    """Pass over a labelled file once, in chunks of `rows`; `draw` some at random.
 
-    Parameters
-    ----------
-    file : ChunkedFile
-        The file.
-    rows : int
-        Rows of a chunk.
-    draw : int
-        Rows to draw at random.
-
-    Raises
-    ------
-    InputError
-        The file holds what cannot be used, one class only, a target that looks like a
-        measurement, or too many features or classes for a model in memory.
+    `InputError` is raised for what cannot be used: one class only, a target that looks
+    like a measurement, or too many features or classes for a model in memory.
     """
-    p = file.n_features
     counts: Counter[str] = Counter()
-    largest = np.zeros(p)
-    drawer = _Drawer(draw, p)
+    largest = np.zeros(file.n_features)
+    drawer = _Drawer(draw, file.n_features)
     _check_size(file, 2)
     for X, labels in _labelled_chunks(file, rows):
         counts.update(labels.tolist())
@@ -136,7 +120,7 @@ def scan(file: ChunkedFile, rows: int, *, draw: int = 0) -> FileFacts:
     return FileFacts(
         class_counts={names[place]: counts[names[place]] for place in order},
         scale=feature_scales(largest[None, :]),
-        sample=drawer.sample(),
+        sample=drawer.drawn,
     )
 
 
@@ -180,26 +164,11 @@ def fit_file(
     beta: float,
     scale: Matrix | None,
 ) -> StoredModel:
-    """Fit a model to a file in one pass.
+    """Fit a model to a file in one pass, in chunks of `rows`.
 
-    Parameters
-    ----------
-    file : ChunkedFile
-        The file.
-    rows : int
-        Rows of a chunk.
-    class_names : sequence of str
-        All its classes, as :func:`scan` finds them.
-    alpha, beta : float
-        The weights α ≥ 0 and β > 0.
-    scale : ndarray of shape (p,) or None
-        What to divide the features by.
-
-    Raises
-    ------
-    InputError
-        The numbers are too large, the model cannot be solved for, or the file is
-        another than it was when its classes were found.
+    `class_names` are all its classes, as :func:`scan` finds them, and `scale` is what
+    the features are divided by. `InputError` is raised if numbers are too large, the
+    model cannot be solved for, or the file has changed since it was scanned.
     """
     model = LinearDRMClassifier(alpha=alpha, beta=beta)
     numbers = {name: number for number, name in enumerate(class_names)}
@@ -224,12 +193,8 @@ def fit_file(
         raise InputError(
             f"{file.path.name}: {error}; raise --beta, or scale the features"
         ) from error
-    return StoredModel(
-        model,
-        feature_names=file.feature_names,
-        class_names=tuple(class_names),
-        scale=scale,
-    )
+    names = tuple(class_names)
+    return StoredModel(model, file.feature_names, class_names=names, scale=scale)
 
 
 def predictions(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 #: Rows that the paper selects on where data is large.
 PAPER_SUBSET = 3000
 
-
+SelectionKind = Literal["loo", "kfold", "random"]
+Tie = Literal["preferred", "first"]
 ScalingMode = Literal["honest", "paper", "none", "maxabs"]
 #: What a result row says about scaling; ``selected`` is the choice of honest mode.
 RowScaling = Literal["none", "maxabs", "separate", "selected"]
@@ -39,7 +40,7 @@ class SelectionPlan:
     """How parameters are selected within a training part."""
 
     #: Leave-one-out, stratified k-fold, or random splits of a random subset
-    kind: Literal["loo", "kfold", "random"] = "loo"
+    kind: SelectionKind = "loo"
     metric: str = "accuracy"  #: A one-number metric of the registry
     k: int = 10  #: Number of folds of ``kfold``; fewer where there are fewer rows
     repeats: int = 1  #: Number of k-fold partitions, or of random splits
@@ -50,7 +51,7 @@ class SelectionPlan:
     #: Among equal scores take what the method prefers, the more regularised
     #: (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order, which
     #: is what the paper did
-    tie: Literal["preferred", "first"] = "preferred"
+    tie: Tie = "preferred"
     note: str = ""  #: Footnote where this plan replaces the experiment's for a method
 
     @property
@@ -61,12 +62,7 @@ class SelectionPlan:
         return self.subset
 
     def naive_fits(self, n: int) -> int:
-        """Return how often one candidate is fitted where no shortcut is used.
-
-        Parameters
-        ----------
-        n : int
-            Number of training rows.
+        """Return how often a candidate is fitted to n rows where no shortcut is used.
 
         Examples
         --------
@@ -82,11 +78,6 @@ class SelectionPlan:
 
     def naive_predictions(self, n: int) -> int:
         """Return how many held-out rows these fits of one candidate predict in all.
-
-        Parameters
-        ----------
-        n : int
-            Number of training rows.
 
         Examples
         --------
@@ -174,19 +165,10 @@ class Protocol:
 def paper_protocol(metric: str, *, seed: int = 0) -> Protocol:
     """Return the protocol of the published tables on small and imbalanced data.
 
-    Parameters
-    ----------
-    metric : str
-        What selects and what is reported: ``accuracy`` or ``gmean``.
-    seed : int
-        Seed of splits and of methods that draw numbers.
+    The metric, ``accuracy`` or ``gmean``, selects and is reported.
     """
-    return Protocol(
-        selection=SelectionPlan("loo", metric, tie="first"),
-        scaling="paper",
-        metrics=(metric,),
-        seed=seed,
-    )
+    plan = SelectionPlan("loo", metric, tie="first")
+    return Protocol(plan, scaling="paper", metrics=(metric,), seed=seed)
 
 
 def smallest_class_first(y: Labels) -> NDArray[np.intp]:

@@ -33,18 +33,8 @@ from drmbench.methods.base import (
     naive_left_out_predictions,
 )
 from drmbench.metrics import ClassRoles, Metric, best_of, get_metric
-from drmbench.protocol.protocol import PAPER_SUBSET, SelectionPlan
+from drmbench.protocol.protocol import SelectionPlan as SelectionPlan
 from drmbench.protocol.splits import Split, kfold_splits, random_splits, stable_seed
-
-__all__ = [
-    "PAPER_SUBSET",
-    "Selection",
-    "SelectionPlan",
-    "fit_seed",
-    "number_classes",
-    "original_classes",
-    "select",
-]
 
 
 def number_classes(y: Labels) -> tuple[Labels, Labels]:
@@ -82,7 +72,6 @@ class Selection:
     candidates: list[dict[str, Any]]  #: All candidates in grid order
     #: Why a candidate failed, by its number
     failures: dict[int, str] = field(default_factory=dict)
-    description: str = ""  #: How the choice was made, in words
 
 
 def select(
@@ -97,42 +86,16 @@ def select(
 ) -> Selection:
     """Choose the best of a method's candidates from training rows.
 
-    Parameters
-    ----------
-    method : Method
-        The method; its grid gives the candidates.
-    X, y : ndarray
-        Training rows and their class numbers (any integers).
-    plan : SelectionPlan
-        How to choose.
-    seed : int
-        Seed of subset and splits, shared by all methods; the seed of the fits is
-        derived from it and the method's name.
-    shortcut : bool
-        Whether to use the method's exact shortcuts; False is the slow oracle.
-    always_score : bool
-        Score a lone candidate too, where its score is compared with another's.
-
-    Returns
-    -------
-    Selection
-        The choice. A lone candidate is returned at once unless ``always_score``.
-
-    Raises
-    ------
-    MethodFailedError
-        If no candidate could be scored; the message has the reasons.
+    `seed` is that of subset and splits, shared by all methods; the seed of the fits is
+    derived from it and the method's name. Without `shortcut` the method's exact
+    shortcuts are not used: the slow oracle. A lone candidate is not scored, unless
+    `always_score` says that its score is compared with another's. `MethodFailedError`
+    gives the reasons if no candidate could be scored.
     """
     candidates = method.candidates()
     metric = get_metric(plan.metric, scalar=True)
     if len(candidates) == 1 and not always_score:
-        return Selection(
-            candidates[0],
-            math.nan,
-            np.full(1, np.nan),
-            candidates,
-            description="the only candidate",
-        )
+        return Selection(candidates[0], math.nan, np.full(1, np.nan), candidates)
     scorer = _Scorer(method, candidates, metric, fit_seed(seed, method), shortcut)
     scores, failures = scorer.score(X, number_classes(y)[1], plan, seed=seed)
     if np.isnan(scores).all():
@@ -146,12 +109,7 @@ def select(
         preference = [method.prefer(candidate) for candidate in candidates]
     best = best_of(scores, preference)
     return Selection(
-        candidates[best],
-        float(scores[best]),
-        scores,
-        candidates,
-        failures,
-        plan.describe(),
+        candidates[best], float(scores[best]), scores, candidates, failures
     )
 
 

@@ -47,36 +47,22 @@ class SplitPlan:
     repeats: int = 5  #: How often ``random`` and ``kfold`` are drawn again
 
     def splits(self, dataset: Dataset, *, seed: int = 0) -> list[Split]:
-        """Return the splits of ``dataset``.
-
-        Raises
-        ------
-        InputError
-            If the data set cannot be split so; the message has the numbers.
-        """
+        """Return the splits; `InputError` says why the data set cannot be split so."""
+        y, name, repeats = dataset.y, dataset.name, self.repeats
         if self.kind == "given":
             return given_split(dataset)
         if self.kind == "folds":
             return given_folds(dataset)
         if self.kind == "kfold":
-            return kfold_splits(
-                dataset.y, self.k, repeats=self.repeats, seed=seed, name=dataset.name
-            )
+            return kfold_splits(y, self.k, repeats=repeats, seed=seed, name=name)
         if self.train is None:
             raise InputError(
-                f"{dataset.name}: a random split needs a training size, either a"
-                " number of rows or a share between 0 and 1"
+                f"{name}: a random split needs a training size, either a number of rows"
+                " or a share between 0 and 1"
             )
-        train_size = int(self.train)
-        if isinstance(self.train, float) and 0 < self.train < 1:
-            train_size = round(self.train * dataset.n_samples)
+        size = round(self.train * len(y)) if 0 < self.train < 1 else int(self.train)
         return random_splits(
-            dataset.y,
-            train_size,
-            test_size=self.test,
-            repeats=self.repeats,
-            seed=seed,
-            name=dataset.name,
+            y, size, test_size=self.test, repeats=repeats, seed=seed, name=name
         )
 
 
@@ -85,23 +71,10 @@ def apportion(
 ) -> Counts:
     """Divide ``total`` as nearly proportional to ``shares`` as the bounds allow.
 
+    The parts add up to ``total``, which is between ``sum(low)`` and ``sum(high)``.
     Without active bounds this is the method of the largest remainder: every part gets
     its quota rounded down or up. In general the parts minimise the sum of squared
     differences from the quotas. Ties go to the larger share, then to the first.
-
-    Parameters
-    ----------
-    total : int
-        What is to be divided, between ``sum(low)`` and ``sum(high)``.
-    shares : sequence of int
-        Sizes that the parts should be proportional to.
-    low, high : ndarray of int
-        Smallest and largest part allowed.
-
-    Returns
-    -------
-    ndarray of int
-        The parts; they add up to ``total``.
 
     Examples
     --------
@@ -136,36 +109,24 @@ def random_splits(
     Every class is in every training part, even one of a single sample; otherwise each
     class's share is as near to proportional as whole samples allow
     (:func:`apportion`). The class sizes of the parts are the same in all repetitions.
-
-    Parameters
-    ----------
-    y : ndarray of int
-        Class numbers.
-    train_size : int
-        Number of training rows.
-    test_size : int or None
-        Number of test rows; None takes all others.
-    repeats : int
-        Number of splits to draw.
-    seed : int
-        Seed of the experiment.
-    name : str
-        Name of the data set, part of each split's seed.
-
-    Returns
-    -------
-    list of Split
-        ``repeats`` splits, numbered from 0.
-
-    Raises
-    ------
-    InputError
-        If parts of these sizes cannot be drawn.
+    Without a `test_size` all other rows test. The `name` of the data set is part of
+    each split's seed. `InputError` is raised if such parts cannot be drawn.
     """
     classes, counts = np.unique(y, return_counts=True)
     _require_positive_repeats(repeats, name)
     n_test = len(y) - train_size if test_size is None else test_size
-    _check_sizes(train_size, n_test, len(y), len(classes), name)
+    asked = f"{name or 'data'}: a split of {train_size} training and {n_test} test rows"
+    if train_size < 1 or n_test < 1:
+        raise InputError(f"{asked} of {len(y)} leaves a part empty")
+    if train_size + n_test > len(y):
+        raise InputError(
+            f"{asked} needs {train_size + n_test} rows, there are {len(y)}"
+        )
+    if train_size < len(classes):
+        raise InputError(
+            f"{asked} cannot have each of the {len(classes)} classes in training;"
+            f" use at least {len(classes)} training rows"
+        )
     in_train = apportion(train_size, counts, np.ones_like(counts), counts)
     in_test = apportion(n_test, counts, np.zeros_like(counts), counts - in_train)
     splits = []
@@ -181,19 +142,6 @@ def random_splits(
     return splits
 
 
-def _check_sizes(train: int, test: int, n: int, n_classes: int, name: str) -> None:
-    asked = f"{name or 'data'}: a split of {train} training and {test} test rows"
-    if train < 1 or test < 1:
-        raise InputError(f"{asked} of {n} leaves a part empty")
-    if train + test > n:
-        raise InputError(f"{asked} needs {train + test} rows, there are {n}")
-    if train < n_classes:
-        raise InputError(
-            f"{asked} cannot have each of the {n_classes} classes in training;"
-            f" use at least {n_classes} training rows"
-        )
-
-
 def _require_positive_repeats(repeats: int, name: str) -> None:
     if repeats < 1:
         raise InputError(f"{name or 'data'}: repeats must be 1 or more, not {repeats}")
@@ -206,30 +154,8 @@ def kfold_splits(
 
     Fold sizes, and each class's count over the folds, differ by at most one. Dealing
     continues from class to class, so that small classes do not all fall into the first
-    folds. A class of fewer than k samples is missing from some test parts.
-
-    Parameters
-    ----------
-    y : ndarray of int
-        Class numbers.
-    k : int
-        Number of folds, from 2 to the number of rows.
-    repeats : int
-        How often to deal.
-    seed : int
-        Seed of the experiment.
-    name : str
-        Name of the data set, part of the seed.
-
-    Returns
-    -------
-    list of Split
-        ``k * repeats`` splits; repetition r has the numbers from ``r * k``.
-
-    Raises
-    ------
-    InputError
-        If k is out of range.
+    folds. A class of fewer than k samples is missing from some test parts. Repetition r
+    has the numbers from ``r * k``. The `name` of the data set is part of the seed.
     """
     if not 2 <= k <= len(y):
         raise InputError(
@@ -260,13 +186,7 @@ def _splits_of_folds(folds: Counts, *, first_number: int = 0) -> list[Split]:
 
 
 def given_split(dataset: Dataset) -> list[Split]:
-    """Return the one split that comes with the data set.
-
-    Raises
-    ------
-    InputError
-        If it has none.
-    """
+    """Return the one split that comes with the data set, in a list."""
     if dataset.split is None:
         raise InputError(
             f"{dataset.name} comes without a split of its own; use a random or k-fold"
@@ -277,13 +197,7 @@ def given_split(dataset: Dataset) -> list[Split]:
 
 
 def given_folds(dataset: Dataset) -> list[Split]:
-    """Return one split for each test fold that comes with the data set.
-
-    Raises
-    ------
-    InputError
-        If it has none, or only one.
-    """
+    """Return one split for each test fold that comes with the data set."""
     if dataset.folds is None or len(np.unique(dataset.folds[dataset.folds >= 0])) < 2:
         raise InputError(
             f"{dataset.name} comes without folds of its own; use a random or k-fold"
@@ -298,22 +212,10 @@ def stable_seed(*parts: str | int) -> int:
     Python's own ``hash`` of a string changes from one process to the next; this one
     does not. The result fits a signed 32-bit integer, which every library accepts.
 
-    Parameters
-    ----------
-    *parts : str or int
-        What the seed is for, such as ``(0, "iris", 3, "rf")``.
-
-    Returns
-    -------
-    int
-        A number from 0 to 2³¹ - 1.
-
     Examples
     --------
     >>> stable_seed(0, "iris", 3) == stable_seed(0, "iris", 3)
     True
-    >>> stable_seed(0, "iris", 3) == stable_seed(0, "iris", 4)
-    False
     """
     text = json.dumps(parts).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4]) >> 1

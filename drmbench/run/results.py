@@ -127,7 +127,7 @@ class Results:
         """Say how parameters were selected in a scaling mode."""
         words = self.manifest.get("selection_words")
         if words is None:
-            return self.experiment.plan_of(mode).describe()
+            return self.experiment.selection_for(None, mode).describe()
         by_mode = words.get("selection_modes", {})
         return str(by_mode.get(mode) or words.get("selection", ""))
 

@@ -24,11 +24,11 @@ from drmbench.config import (
     parse_experiment,
 )
 from drmbench.config.messages import Problems
-from drmbench.config.values import QUICK_METHODS, SOLVERS
+from drmbench.config.values import SOLVERS
 from drmbench.config.yaml_lines import read_yaml
 from drmbench.data.catalogue import load_catalogue
 from drmbench.errors import InputError
-from drmbench.methods.registry import list_methods
+from drmbench.methods.registry import method_names
 from drmbench.protocol.selection import SelectionPlan
 
 GOOD = Path(__file__).parent / "good"
@@ -337,10 +337,20 @@ def test_aliases_of_aliases_take_no_time() -> None:
     assert time.process_time() - started < 5
 
 
-def test_the_methods_known_without_the_registry_are_in_it() -> None:
-    registered = {method.name for method in list_methods()}
-    assert set(QUICK_METHODS) <= registered
-    assert set(SOLVERS) <= registered
+def test_the_methods_whose_solves_are_measured_are_in_the_registry() -> None:
+    assert set(SOLVERS) <= set(method_names())
+
+
+def test_numbers_beyond_those_of_a_computer_are_refused() -> None:
+    grid = f"{{C: [{'9' * 400}, 1]}}"
+    text = f"name: a\ndatasets: [iris]\nmethods: [{{name: svm-linear, grid: {grid}}}]"
+    assert [line.split(":")[1] for line in problems_of(text)] == ["3"]
+
+
+@pytest.mark.parametrize("datasets", ["[iris, iris]", "[{group: uci}, {group: uci}]"])
+def test_what_is_twice_in_one_line_is_refused(datasets: str) -> None:
+    text = f"name: a\ndatasets: {datasets}\nmethods: [nb]"
+    assert problems_of(text)[0].endswith("is there twice, first in line 2")
 
 
 def test_plain_names_are_checked_without_scikit_learn() -> None:
