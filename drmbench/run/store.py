@@ -18,7 +18,7 @@ import logging
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,13 +89,7 @@ def decode(line: bytes) -> Record | None:
 
 
 def upgrade(record: Record, origin: Path) -> Record:
-    """Bring a record to the present schema version, step by step.
-
-    Raises
-    ------
-    InputError
-        If it was written by a newer drmbench, or no step leads here.
-    """
+    """Bring a record to the present schema version, step by step."""
     while (version := int(record.get("schema", 0))) != SCHEMA_VERSION:
         if version not in UPGRADERS:
             raise InputError(
@@ -108,25 +102,12 @@ def upgrade(record: Record, origin: Path) -> Record:
 
 
 class Store:
-    """The finished cells of one experiment.
-
-    Parameters
-    ----------
-    folder : Path
-        The experiment's folder; made when the first cell is written.
-
-    Attributes
-    ----------
-    records : dict of str to dict
-        Record of each finished cell, by key.
-    rejected : int
-        Number of damaged lines that were set aside.
-    """
+    """The finished cells of one experiment."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.records: dict[str, Record] = {}
-        self.rejected = 0
+        self.folder = folder  #: Made when the first cell is written
+        self.records: dict[str, Record] = {}  #: Of each finished cell, by key
+        self.rejected = 0  #: Damaged lines that were set aside
         self._read_to = 0
         self._claims: int | None = None
         if self.journal.exists():
@@ -147,10 +128,7 @@ class Store:
     def append(self, record: Record) -> None:
         """Write a finished cell; when this returns, the cell survives anything.
 
-        Raises
-        ------
-        DiskFullError
-            If there is no room; everything written before is safe.
+        A full disk raises :class:`DiskFullError`; all that was written before is safe.
         """
         line = encode(record)
         with locked(self.folder, "journal"):
@@ -169,9 +147,8 @@ class Store:
         try:
             (self.folder / _RESERVE).write_bytes(bytes(_RESERVE_BYTES))
         except OSError as error:
-            raise DiskFullError(
-                f"cannot write to {self.folder}: {error.strerror}"
-            ) from error
+            text = f"cannot write to {self.folder}: {error.strerror}"
+            raise DiskFullError(text) from error
 
     def release(self) -> None:
         """Give the reserved room back, and all claims."""
@@ -185,14 +162,12 @@ class Store:
 
         The system gives claims back when a process ends, however it ends.
         """
-        if fcntl is None:
-            return True
-        try:
-            fcntl.lockf(
-                self._claims_file(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key)
-            )
-        except OSError:
-            return False
+        if fcntl is not None:
+            exclusive = fcntl.LOCK_EX | fcntl.LOCK_NB
+            try:
+                fcntl.lockf(self._claims_file(), exclusive, 1, _place(key))
+            except OSError:
+                return False
         return True
 
     def unclaim(self, key: str) -> None:
@@ -214,14 +189,11 @@ class Store:
             f"cannot write to {self.journal}: {error.strerror}. What was finished is"
             " safe; make room and run the same command again."
         )
-        if not reserve.exists():
-            raise full from error
-        reserve.unlink()
-        try:
-            _append(self.journal, line)
-        except OSError:
-            raise full from error
-        self._read()
+        if reserve.exists():
+            reserve.unlink()
+            with suppress(OSError):
+                _append(self.journal, line)
+            self._read()
         raise full from error
 
     def _read(self) -> None:
@@ -255,12 +227,8 @@ class Store:
 
     def _set_aside(self, damaged: list[bytes]) -> None:
         self.rejected += len(damaged)
-        logger.warning(
-            "%s: %d damaged line(s) set aside in %s; their cells run again",
-            self.journal,
-            len(damaged),
-            REJECTED,
-        )
+        text = "%s: %d damaged line(s) set aside in %s; their cells run again"
+        logger.warning(text, self.journal, len(damaged), REJECTED)
         with (self.folder / REJECTED).open("ab") as stream:
             stream.writelines(line.rstrip(b"\n") + b"\n" for line in damaged)
         kept = [encode(record) for record in self.records.values()]

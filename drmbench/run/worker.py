@@ -29,11 +29,8 @@ if TYPE_CHECKING:  # a worker imports what is heavy after it has set its limits
 START_SECONDS = 300.0
 #: One thread per worker: more of them slow small problems down by a factor of 50.
 THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
 )
 
 #: Share of the machine's memory that all cells together may use.
@@ -65,13 +62,10 @@ class Answer:
 class Worker:
     """A child process that runs one cell at a time and can be killed alone.
 
-    Parameters
-    ----------
-    memory : int
-        Bytes it may use; 0 is no limit.
+    It may use ``memory`` bytes.
     """
 
-    def __init__(self, memory: int = 0) -> None:
+    def __init__(self, memory: int) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by stop()
         self._buffer = b""
         self._started = time.monotonic()
@@ -167,14 +161,9 @@ class Worker:
 def machine_memory() -> int:
     """Return the memory of this machine, or of its container if that has less."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in (
-        "/sys/fs/cgroup/memory.max",
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-    ):
-        try:
-            total = min(total, int(Path(path).read_text()))
-        except (OSError, ValueError):
-            continue
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            total = min(total, int(Path("/sys/fs/cgroup", name).read_text()))
     return total
 
 
@@ -186,12 +175,7 @@ def default_memory() -> int:
 def cell_memory(method: Method, n_train: int, n: int, p: int) -> int:
     """Estimate the bytes that a cell needs at its peak.
 
-    Parameters
-    ----------
-    method : Method
-        A kernel method holds square matrices of the training part.
-    n_train, n, p : int
-        Training rows, all rows, and features.
+    A kernel method holds square matrices of the training part.
     """
     data = 8 * n * p * _DATA_COPIES
     squares = 0
