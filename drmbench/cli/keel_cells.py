@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import DataUnavailableError, InputError
@@ -20,31 +21,32 @@ if TYPE_CHECKING:
     from drmbench.paper import PublishedCell
     from drmbench.run.results import Results
 
-EPILOGUE = examples(
-    "drmbench keel-cells --method nb --method knn-euclidean --method knn-cosine",
-    "drmbench keel-cells --dataset glass6 --method drm-poly",
-    "drmbench keel-cells --jobs 4 --out results/runs",
-)
+app = typer.Typer()
 
 _EITHER = "exact with either scaling"
 _LINE = "{:<22}{:<22}{:>17}{:>17}  {:<10}{:<14}{:>9}"
 
 
+@app.command(
+    epilog=examples(
+        "drmbench keel-cells --method nb --method knn-euclidean --method knn-cosine",
+        "drmbench keel-cells --dataset glass6 --method drm-poly",
+        "drmbench keel-cells --jobs 4 --out results/runs",
+    )
+)
 def keel_cells(
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", "-d", help="One of the 15 KEEL sets; repeatable."),
+        Option("--dataset", "-d", help="One of the 15 KEEL sets; repeatable."),
     ] = None,
     method: Annotated[
-        list[str] | None,
-        typer.Option("--method", "-m", help="A method; repeatable."),
+        list[str] | None, Option("--method", "-m", help="A method; repeatable.")
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Cells computed at once.")
+        int, Option("--jobs", "-j", min=1, help="Cells computed at once.")
     ] = 1,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder that keeps the results, to go on later."),
+        Path | None, Option(help="Folder that keeps the results, to go on later.")
     ] = None,
 ) -> None:
     """Compute the paper's G-mean cells by its own protocol, beside its figures.
@@ -92,15 +94,13 @@ def _chosen_sets(names: list[str] | None) -> list[DatasetEntry]:
 
     catalogue = load_catalogue()
     with_folds = catalogue.group("keel")
-    if not names:
-        return with_folds
-    for entry in catalogue.entries(names):
+    for entry in catalogue.entries(names or []):
         if entry not in with_folds:
             valid = ", ".join(known.name for known in with_folds)
             raise InputError(
                 f"{entry.name} is not one of the paper's KEEL sets: {valid}"
             )
-    return catalogue.entries(names)
+    return catalogue.entries(names) if names else with_folds
 
 
 def _chosen_methods(

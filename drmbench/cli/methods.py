@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from drmbench.cli.output import examples
 
@@ -17,20 +18,24 @@ if TYPE_CHECKING:
 _INDENT = " " * 4
 _LABEL_WIDTH = 11
 
-EPILOGUE = examples(
-    "drmbench methods",
-    "drmbench methods drm-rbf",
-    "drmbench methods --json",
+app = typer.Typer()
+
+
+@app.command(
+    "methods",
+    epilog=examples(
+        "drmbench methods",
+        "drmbench methods drm-rbf",
+        "drmbench methods --json",
+    ),
 )
-
-
 def methods_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="One method, in full; else all of them."),
+        Argument(metavar="NAME", help="One method, in full; else all of them."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, for programs.")
+        bool, Option("--json", help="Print JSON, for programs.")
     ] = False,
 ) -> None:
     """List the methods: name, column in the paper, parameters and grid, citation."""

@@ -176,7 +176,7 @@ class Results:
         mode, metric = mode or self.modes[0], metric or self.metric
         expected = int(self.datasets[dataset]["splits"])
         worst = get_metric(metric, scalar=True).worst
-        values = {
+        values: dict[str, list[float]] = {
             scaling: [float(r[metric]) if r["status"] == "ok" else worst for r in rows]
             for scaling in ROWS_OF_MODE[mode]
             if (rows := self.split_rows(dataset, method, mode, scaling))
