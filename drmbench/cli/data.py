@@ -81,7 +81,19 @@ def list_command(
         return
     columns = [("name", LEFT), ("group", LEFT), ("n × p", RIGHT), ("classes", RIGHT)]
     columns += [("IR", RIGHT), ("from", LEFT), ("ready", LEFT)]
-    print_table(columns, [_as_row(entry, answer) for entry, answer in found])
+    table = [
+        (
+            entry.name,
+            ", ".join(entry.groups),
+            f"{entry.n} × {entry.p}",
+            str(entry.classes),
+            "?" if entry.imbalance_ratio is None else f"{entry.imbalance_ratio:.2f}",
+            answer.where,
+            "yes" if answer.ready else f"no: {answer.why}",
+        )
+        for entry, answer in found
+    ]
+    print_table(columns, table)
 
 
 @app.command(
@@ -199,19 +211,6 @@ def _select(
     for group in groups or []:
         chosen += [entry for entry in catalogue.group(group) if entry not in chosen]
     return list(catalogue) if everything and not chosen else chosen
-
-
-def _as_row(entry: DatasetEntry, answer: Availability) -> tuple[str, ...]:
-    ratio = entry.imbalance_ratio
-    return (
-        entry.name,
-        ", ".join(entry.groups),
-        f"{entry.n} × {entry.p}",
-        str(entry.classes),
-        "?" if ratio is None else f"{ratio:.2f}",
-        answer.where,
-        "yes" if answer.ready else f"no: {answer.why}",
-    )
 
 
 def _as_record(entry: DatasetEntry, answer: Availability) -> dict[str, Any]:

@@ -112,7 +112,14 @@ def run_command(
         return
     run = Run(experiments, options)
     run.refuse_if_strict()
-    _announce(run)
+    failed = sum(len(experiment.failed) for experiment in run.experiments)
+    kept = f"{run.cached} cells are there already"
+    if failed:
+        kept += f", {failed} without a result (--retry-failed runs them again)"
+    if run.adopted:
+        kept += f"; {run.adopted} came from other experiments"
+    _say(f"{kept}; {len(run.new)} to run with {options.jobs} jobs.")
+    _explain_data(run)
     outcome = run.start()
     for experiment in run.experiments:
         print_results(experiment.store.folder)
@@ -183,24 +190,10 @@ def _print_plan(run: Run) -> None:
         time = "time unknown: no cell like these was run yet"
     else:
         time = f"about {duration(seconds / jobs)} with {jobs} jobs"
-    cached = sum(experiment.cached for experiment in run.experiments)
     typer.echo(
-        f"{cached} cells cached, {len(run.new) + unfetched} new, {blocked}"
+        f"{run.cached} cells cached, {len(run.new) + unfetched} new, {blocked}"
         f" blocked by missing data; {time}."
     )
-    _explain_data(run)
-
-
-def _announce(run: Run) -> None:
-    """Say before anything runs what will be run, and which data is missing."""
-    cached = sum(experiment.cached for experiment in run.experiments)
-    failed = sum(len(experiment.failed) for experiment in run.experiments)
-    kept = f"{cached} cells are there already"
-    if failed:
-        kept += f", {failed} without a result (--retry-failed runs them again)"
-    if run.adopted:
-        kept += f"; {run.adopted} came from other experiments"
-    _say(f"{kept}; {len(run.new)} to run with {run.options.jobs} jobs.")
     _explain_data(run)
 
 

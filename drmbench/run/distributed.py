@@ -114,7 +114,7 @@ class DaskPool:
         """Start a cell."""
         future = self.client.submit(
             run_isolated,
-            job.task.to_json(),
+            job.task.model_dump_json(),
             job.timeout,
             self.memory,
             key=f"drmbench-{job.task.key}-{uuid.uuid4().hex[:8]}",

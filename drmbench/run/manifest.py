@@ -233,6 +233,11 @@ def environment() -> dict[str, Any]:
         for info in threadpool_info()
         if info["user_api"] == "blas"
     }
+    cpu = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line for line in lines if line.startswith("model name")]
+        cpu = names[0].partition(":")[2].strip() if names else platform.machine()
     packages = dict.fromkeys(_PACKAGES, "not installed")
     for name in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -240,7 +245,7 @@ def environment() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "cpu": _cpu_name(),
+        "cpu": cpu,
         "cores": os.cpu_count(),
         "memory": f"{machine_memory() / 2**30:.1f} GiB",
         "blas": ", ".join(sorted(libraries)) or "unknown",
@@ -248,15 +253,6 @@ def environment() -> dict[str, Any]:
         "packages": packages,
         "commit": _commit(),
     }
-
-
-def _cpu_name() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line for line in text.splitlines() if line.startswith("model name")]
-    return names[0].partition(":")[2].strip() if names else platform.machine()
 
 
 def _commit() -> str:

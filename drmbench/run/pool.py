@@ -86,7 +86,7 @@ class LocalPool:
     def submit(self, job: Job) -> None:
         """Start a cell on a free worker, or on a new one."""
         worker = self._idle.pop() if self._idle else Worker(self.memory)
-        worker.give(job.task.to_json(), job.timeout)
+        worker.give(job.task.model_dump_json(), job.timeout)
         self._busy.append((worker, job))
 
     def wait(self, seconds: float) -> list[tuple[Job, Answer]]:

@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 
 from drmbench.config.model import MethodRef
 from drmbench.errors import InputError
-from drmbench.files import replacing
 from drmbench.methods.base import CANDIDATE_FAILURES
 from drmbench.metrics import METRICS, ClassRoles, measure
 from drmbench.protocol.allowance import ROUNDING, HeldOut
@@ -30,7 +29,7 @@ from drmbench.protocol.evaluate import refit_separate
 from drmbench.run.execute import informed, load_planned
 from drmbench.run.plan import make_plan
 from drmbench.run.results import OWN_MAXIMA, REFITS_FILE, TRAINING_MAXIMA, Results
-from drmbench.run.store import csv_text
+from drmbench.run.store import write_csv
 from drmbench.run.task import Task
 
 #: Data set, label of the method, and split.
@@ -69,6 +68,8 @@ def refit_experiment(
     """
     path, names = folder / REFITS_FILE, results.experiment.metrics
     metrics = [m for m in names if m in METRICS and METRICS[m].scalar]
+    figures = [m + ending for m in metrics for ending in (OWN_MAXIMA, TRAINING_MAXIMA)]
+    columns = ["dataset", "method", "split", "status", "reason", *figures, "cell"]
     rows: dict[Key, Row] = {
         (dataset, method, int(row["split"])): row
         for dataset in results.datasets
@@ -78,7 +79,7 @@ def refit_experiment(
     }
     found = {
         key: old
-        for key, old in _read(path, columns_of(metrics)).items()
+        for key, old in _read(path, columns).items()
         if key in rows and _reproduces(old, rows[key], metrics)
     }
     missing = [key for key in rows if key not in found]
@@ -92,11 +93,11 @@ def refit_experiment(
                     " which the manifest does not expect"
                 )
             found[key] = _refit(tasks[key], rows[key], metrics)
-        _write(path, metrics, [found[key] for key in rows if key in found])
+        write_csv(path, columns, [found[key] for key in rows if key in found])
         seconds = time.perf_counter() - started
         tell(f"{results.name}: {dataset}: {len(keys)} models in {seconds:.0f} s")
     if not missing:  # rows may have gone
-        _write(path, metrics, [found[key] for key in rows])
+        write_csv(path, columns, [found[key] for key in rows])
     states = [found[key]["status"] for key in rows]
     exact = sum(_reproduces(found[key], row, metrics) for key, row in rows.items())
     return RefitCount(
@@ -106,19 +107,6 @@ def refit_experiment(
         differing=states.count("differs"),
         skipped=states.count("skipped"),
     )
-
-
-def columns_of(metrics: Sequence[str]) -> list[str]:
-    """Return the columns of a file of refits.
-
-    Examples
-    --------
-    >>> columns_of(["gmean"])[5:]
-    ['gmean_own_maxima', 'gmean_training_maxima', 'cell']
-    """
-    endings = (OWN_MAXIMA, TRAINING_MAXIMA)
-    figures = (metric + ending for metric in metrics for ending in endings)
-    return ["dataset", "method", "split", "status", "reason", *figures, "cell"]
 
 
 def _read(path: Path, columns: Sequence[str]) -> dict[Key, dict[str, str]]:
@@ -206,9 +194,3 @@ def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
         figures[metric + TRAINING_MAXIMA] = float(training[metric])
     status = "differs" if moved else "ok"
     return {**head, "status": status, "reason": "; ".join(moved), **figures}
-
-
-def _write(path: Path, metrics: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    with replacing(path) as temporary:
-        text = csv_text(columns_of(metrics), rows)
-        temporary.write_text(text, encoding="utf-8", newline="")

@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,10 @@ class Run:
         self.experiments: list[ExperimentRun] = []
         for experiment in experiments:
             store = Store(options.out / experiment.name)
-            known = _known_datasets(store.folder)
+            known = {}
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                earlier = json.loads((store.folder / MANIFEST_FILE).read_bytes())
+                known = {entry["name"]: entry for entry in earlier["datasets"]}
             plan = make_plan(experiment, wanted=wanted, known=known, fetch=not dry)
             cells = tuple(
                 task
@@ -154,6 +157,11 @@ class Run:
     def new(self) -> list[Task]:
         """All cells to be run."""
         return [task for experiment in self.experiments for task in experiment.new]
+
+    @property
+    def cached(self) -> int:
+        """How many wanted cells are kept as they are."""
+        return sum(experiment.cached for experiment in self.experiments)
 
     def missing(self) -> list[PlannedDataset]:
         """Return the data sets that cannot be obtained."""
@@ -203,15 +211,6 @@ class Run:
                     write_parquet(write_rows(experiment.plan, experiment.store))
         outcome.seconds = time.monotonic() - started
         return outcome
-
-
-def _known_datasets(folder: Path) -> Mapping[str, Mapping[str, Any]]:
-    """Return what an earlier manifest says of data sets, by name."""
-    try:
-        text = (folder / MANIFEST_FILE).read_text(encoding="utf-8")
-        return {entry["name"]: entry for entry in json.loads(text)["datasets"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
 
 
 def adopt(cells: Sequence[Task], store: Store, finished: Mapping[str, Record]) -> int:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import errno
 import importlib.util
-import io
 import json
 import logging
 import os
@@ -22,7 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drmbench.config.model import Experiment
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import locked, replacing
 from drmbench.run.results import ROWS_FILE, read_rows
@@ -81,10 +79,13 @@ def encode(record: Record) -> bytes:
 
 def decode(line: bytes) -> Record | None:
     """Return the record of a journal line, or None if the line is damaged."""
-    checksum, _, payload = line.partition(b" ")
-    if checksum != b"%08x" % zlib.crc32(payload):
+    checksum, _, payload = line.removesuffix(b"\n").partition(b" ")
+    if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(payload):
         return None
-    record = json.loads(payload)
+    try:
+        record = json.loads(payload)
+    except ValueError:
+        return None
     return record if isinstance(record, dict) else None
 
 
@@ -110,9 +111,7 @@ class Store:
         self.rejected = 0  #: Damaged lines that were set aside
         self._read_to = 0
         self._claims: int | None = None
-        if self.journal.exists():
-            with locked(folder, "journal"):
-                self._read()
+        self.refresh()
 
     @property
     def journal(self) -> Path:
@@ -205,25 +204,17 @@ class Store:
                 self._read_to = 0  # rewritten without damaged lines
             stream.seek(self._read_to)
             content = stream.read()
-        damaged = [
-            line
-            for line in content.splitlines(keepends=True)
-            if line.strip() and not self._take(line)
-        ]
+        damaged = []
+        for line in content.splitlines(keepends=True):
+            record = decode(line)
+            if record is not None:
+                record = upgrade(record, self.journal)
+                self.records[record["key"]] = record
+            elif line.strip():
+                damaged.append(line)
         self._read_to += len(content)
         if damaged:
             self._set_aside(damaged)
-
-    def _take(self, line: bytes) -> bool:
-        try:
-            record = decode(line.rstrip(b"\n"))
-        except ValueError:
-            record = None
-        if record is None or not line.endswith(b"\n"):
-            return False
-        record = upgrade(record, self.journal)
-        self.records[record["key"]] = record
-        return True
 
     def _set_aside(self, damaged: list[bytes]) -> None:
         self.rejected += len(damaged)
@@ -277,12 +268,6 @@ def open_store(folder: Path) -> Iterator[Store]:
         store.release()
 
 
-def columns_of(experiment: Experiment) -> list[str]:
-    """Return the columns of an experiment's rows, in order."""
-    metrics = experiment.metrics if experiment.kind == "classification" else ()
-    return [*_FIRST_COLUMNS, *metrics, *_LAST_COLUMNS[experiment.kind]]
-
-
 def write_rows(plan: Plan, store: Store) -> Path:
     """Write the rows of all finished cells of a plan, in the plan's order."""
     rows = (
@@ -291,22 +276,23 @@ def write_rows(plan: Plan, store: Store) -> Path:
         if task.key in store.records
         for row in store.records[task.key]["rows"]
     )
-    path = store.folder / ROWS_FILE
-    with replacing(path) as temporary:
-        text = csv_text(columns_of(plan.experiment), rows)
-        temporary.write_text(text, encoding="utf-8", newline="")
+    path, experiment = store.folder / ROWS_FILE, plan.experiment
+    metrics = experiment.metrics if experiment.kind == "classification" else ()
+    write_csv(path, [*_FIRST_COLUMNS, *metrics, *_LAST_COLUMNS[experiment.kind]], rows)
     return path
 
 
-def csv_text(columns: list[str], rows: Iterable[dict[str, Any]]) -> str:
-    """Return rows as CSV; numbers keep every digit."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(
-        stream, columns, restval="", extrasaction="ignore", lineterminator="\n"
-    )
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+def write_csv(path: Path, columns: list[str], rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as CSV, all or nothing; numbers keep every digit."""
+    with (
+        replacing(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        writer = csv.DictWriter(
+            stream, columns, restval="", extrasaction="ignore", lineterminator="\n"
+        )
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def write_parquet(path: Path) -> None:

@@ -38,15 +38,6 @@ class Task(BaseModel):
         """The scaling mode."""
         return self.protocol.scaling
 
-    def to_json(self) -> str:
-        """Return the task as one line of JSON."""
-        return self.model_dump_json()
-
-    @classmethod
-    def from_json(cls, line: str) -> Task:
-        """Build the task again from its line."""
-        return cls.model_validate_json(line)
-
 
 def make_task(
     experiment: Experiment,

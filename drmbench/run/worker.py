@@ -104,29 +104,21 @@ class Worker:
         while b"\n" in self._buffer:
             line, _, self._buffer = self._buffer.partition(b"\n")
             message = json.loads(line)
+            seconds = time.monotonic() - self._started
             if "rows" in message:
-                return Answer("ok", message["rows"], seconds=self._seconds())
+                return Answer("ok", message["rows"], seconds=seconds)
             if "failure" in message:
-                reason = message["failure"]
-                return Answer("failed", reason=reason, seconds=self._seconds())
+                return Answer("failed", reason=message["failure"], seconds=seconds)
             self._ready = True
             self._started = time.monotonic()  # starting is not the cell's time
+        seconds = time.monotonic() - self._started
         if self._process.poll() is not None:
-            return Answer(
-                "failed",
-                reason=self._exit_reason(),
-                seconds=self._seconds(),
-                process_ended=True,
-                killed=self._process.returncode == -signal.SIGKILL,
-            )
+            killed = self._process.returncode == -signal.SIGKILL
+            return Answer("failed", [], self._exit_reason(), seconds, True, killed)
         limit = self._timeout if self._ready else START_SECONDS
-        if limit is not None and self._seconds() > limit:
-            return Answer(
-                "timeout",
-                reason=f"not done within its time limit of {limit:g} s",
-                seconds=self._seconds(),
-                process_ended=True,
-            )
+        if limit is not None and seconds > limit:
+            reason = f"not done within its time limit of {limit:g} s"
+            return Answer("timeout", [], reason, seconds, process_ended=True)
         return None
 
     def stop(self) -> None:
@@ -137,9 +129,6 @@ class Worker:
             assert pipe is not None
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-
-    def _seconds(self) -> float:
-        return time.monotonic() - self._started
 
     def _exit_reason(self) -> str:
         """Say why the process ended, with the last line of its standard error."""
@@ -196,7 +185,13 @@ def main() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
+
+    def read_lines() -> None:
+        for line in sys.stdin.buffer:
+            lines.put(line)
+        os._exit(0)  # the run is gone, so nobody waits for an answer
+
+    threading.Thread(target=read_lines, daemon=True).start()
     # Import what cells need before any cell, so that none is timed with it.
     import sklearn.datasets  # noqa: F401
     from threadpoolctl import threadpool_limits
@@ -211,20 +206,13 @@ def main() -> None:
             _send(answers, _answer(lines.get()))
 
 
-def _read_lines(lines: queue.SimpleQueue[bytes]) -> None:
-    """Queue the lines of standard input; end the process when it closes."""
-    for line in sys.stdin.buffer:
-        lines.put(line)
-    os._exit(0)  # the run is gone, so nobody waits for an answer
-
-
 def _answer(line: bytes) -> dict[str, Any]:
     from drmbench.errors import DrmbenchError
     from drmbench.run.execute import execute
     from drmbench.run.task import Task
 
     try:
-        return {"rows": execute(Task.from_json(line.decode()))}
+        return {"rows": execute(Task.model_validate_json(line))}
     except MemoryError as error:
         return {"failure": f"out of memory: {error}".rstrip(": ")}
     except DrmbenchError as error:
