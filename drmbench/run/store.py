@@ -137,7 +137,16 @@ class Store:
             except OSError as error:
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                     raise
-                self._append_from_reserve(line, error)
+                reserve = self.folder / _RESERVE
+                if reserve.exists():
+                    reserve.unlink()
+                    with suppress(OSError):
+                        _append(self.journal, line)
+                    self._read()
+                raise DiskFullError(
+                    f"cannot write to {self.journal}: {error.strerror}. What was"
+                    " finished is safe; make room and run the same command again."
+                ) from error
             self._read()
 
     def reserve(self) -> None:
@@ -181,19 +190,6 @@ class Store:
             path = self.folder / ".claims"
             self._claims = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         return self._claims
-
-    def _append_from_reserve(self, line: bytes, error: OSError) -> None:
-        reserve = self.folder / _RESERVE
-        full = DiskFullError(
-            f"cannot write to {self.journal}: {error.strerror}. What was finished is"
-            " safe; make room and run the same command again."
-        )
-        if reserve.exists():
-            reserve.unlink()
-            with suppress(OSError):
-                _append(self.journal, line)
-            self._read()
-        raise full from error
 
     def _read(self) -> None:
         """Read the lines since the last time; the journal's lock is held."""
