@@ -1,4 +1,4 @@
-"""The command line: one file a command, each thin, and the one place errors are caught.
+"""The command line: thin commands, and the one place where errors are caught.
 
 Command modules import numerical libraries inside their functions, never at the top, so
 that ``drmbench --help`` stays fast; ``tests/cli/test_startup.py`` holds them to it.
@@ -12,20 +12,16 @@ import typer
 
 from drmbench import __version__
 from drmbench.cli import (
-    check,
-    claims,
+    checks,
     compare,
     config,
     data,
-    figures,
-    fit,
+    fit_predict,
     keel_cells,
     methods,
-    predict,
-    report,
+    publish,
     results,
     run,
-    tables,
 )
 from drmbench.errors import DrmbenchError
 
@@ -37,20 +33,19 @@ app = typer.Typer(
     help="Benchmark the Discriminative Ridge Machine on real data, against fair"
     " baselines.",
 )
+for module in (
+    run,
+    results,
+    compare,
+    publish,
+    keel_cells,
+    checks,
+    methods,
+    fit_predict,
+):
+    app.add_typer(module.app)
 app.add_typer(config.app, name="config")
 app.add_typer(data.app, name="data")
-app.command("run", epilog=run.EPILOGUE)(run.run_command)
-app.command("results", epilog=results.EPILOGUE)(results.results_command)
-app.command("compare", epilog=compare.EPILOGUE)(compare.compare_command)
-app.command("tables", epilog=tables.EPILOGUE)(tables.tables)
-app.command("figures", epilog=figures.EPILOGUE)(figures.figures)
-app.command("report", epilog=report.EPILOGUE)(report.report)
-app.command("keel-cells", epilog=keel_cells.EPILOGUE)(keel_cells.keel_cells)
-app.command("check", epilog=check.EPILOGUE)(check.check)
-app.command("claims", epilog=claims.EPILOGUE)(claims.claims)
-app.command("methods", epilog=methods.EPILOGUE)(methods.methods_command)
-app.command("fit", epilog=fit.EPILOGUE)(fit.fit_command)
-app.command("predict", epilog=predict.EPILOGUE)(predict.predict_command)
 
 
 def _print_version(wanted: bool) -> None:

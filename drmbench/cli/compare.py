@@ -6,50 +6,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
     from drmbench.run.results import Results
 
-EPILOGUE = examples(
-    "drmbench compare mine.csv --target label",
-    "drmbench compare mine.csv --target label --metric gmean --folds 10",
-    "drmbench compare mine.arff --methods drm-rbf,svm-rbf,rf",
+app = typer.Typer()
+
+
+@app.command(
+    "compare",
+    epilog=examples(
+        "drmbench compare mine.csv --target label",
+        "drmbench compare mine.csv --target label --metric gmean --folds 10",
+        "drmbench compare mine.arff --methods drm-rbf,svm-rbf,rf",
+    ),
 )
-
-
 def compare_command(
     data: Annotated[
-        Path, typer.Argument(help="A csv, tsv, npz, ARFF, LIBSVM or MATLAB file.")
+        Path, Argument(help="A csv, tsv, npz, ARFF, LIBSVM or MATLAB file.")
     ],
-    target: Annotated[
-        str | None, typer.Option("--target", help="Column with the classes.")
-    ] = None,
+    target: Annotated[str | None, Option(help="Column with the classes.")] = None,
     methods: Annotated[
-        str | None,
-        typer.Option("--methods", help="Names, separated by commas; default: sensible"),
+        str | None, Option(help="Names, separated by commas; default: sensible")
     ] = None,
     metric: Annotated[
-        str, typer.Option("--metric", help="gmean, accuracy or balanced_accuracy.")
+        str, Option(help="gmean, accuracy or balanced_accuracy.")
     ] = "gmean",
-    folds: Annotated[
-        int, typer.Option("--folds", min=2, help="Outer stratified folds.")
-    ] = 5,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the folds.")] = 0,
+    folds: Annotated[int, Option(min=2, help="Outer stratified folds.")] = 5,
+    seed: Annotated[int, Option(help="Seed of the folds.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Cells side by side.")
+        int | None, Option("--jobs", "-j", min=1, help="Cells side by side.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the results.")] = Path(
-        "results/runs"
-    ),
+    out: Annotated[Path, Option(help="Folder of the results.")] = RUNS,
     config: Annotated[
-        Path | None,
-        typer.Option("--config", help="Where to write the equivalent config."),
+        Path | None, Option(help="Where to write the equivalent config.")
     ] = None,
     no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Say only what goes wrong.")
+        bool, Option("--no-progress", help="Say only what goes wrong.")
     ] = False,
 ) -> None:
     """Compare methods on your own data under an honest protocol.
@@ -78,14 +75,9 @@ def compare_command(
             f" use --folds {max(2, smallest)} or merge classes"
         )
     path = config or Path(f"compare-{slug(dataset.name)}.yaml")
+    source = data.resolve()
     text = comparison_config(
-        dataset,
-        data.resolve(),
-        target,
-        methods=names,
-        metric=metric,
-        folds=folds,
-        seed=seed,
+        dataset, source, target, methods=names, metric=metric, folds=folds, seed=seed
     )
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

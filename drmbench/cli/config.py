@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
-
-if TYPE_CHECKING:
-    from drmbench.config import Experiment
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Check experiment files, and print the schema they follow.",
 )
-
-Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="Experiment files (YAML).")
-]
 
 
 @app.command(
@@ -30,22 +24,21 @@ Files = Annotated[
         "drmbench config check configs/*.yaml",
     ),
 )
-def check(files: Files) -> None:
+def check(
+    files: Annotated[
+        list[Path], Argument(metavar="FILE", help="Experiment files (YAML).")
+    ],
+) -> None:
     """Check experiment files; say what each would run, or all that is wrong."""
     from drmbench.config import load_experiments
 
     columns = [("experiment", LEFT), ("data sets", RIGHT), ("methods", RIGHT)]
     columns.append(("splits", LEFT))
-    print_table(columns, [_as_row(one) for one in load_experiments(files)])
-
-
-def _as_row(experiment: Experiment) -> list[str]:
-    return [
-        experiment.name,
-        str(len(experiment.datasets)),
-        str(len(experiment.methods)),
-        experiment.split.describe(),
-    ]
+    rows = []
+    for one in load_experiments(files):
+        sizes = str(len(one.datasets)), str(len(one.methods))
+        rows.append([one.name, *sizes, one.split.describe()])
+    print_table(columns, rows)
 
 
 @app.command(
@@ -56,7 +49,7 @@ def _as_row(experiment: Experiment) -> list[str]:
 )
 def schema(
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write to this file instead.")
+        Path | None, Option("--out", help="Write to this file instead.")
     ] = None,
 ) -> None:
     """Print the JSON schema of experiment files, for editors and programs."""

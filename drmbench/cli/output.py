@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import typer
 
@@ -11,6 +12,8 @@ from drmbench.report.render import to_rich, to_text
 from drmbench.report.table import Cell, Column, Table
 
 LEFT, RIGHT = "left", "right"
+#: Folders of results: those that runs write, and those that are committed.
+RUNS, REFERENCE = Path("results/runs"), Path("results/reference")
 
 
 def examples(*commands: str) -> str:
@@ -29,23 +32,13 @@ def print_table(
 ) -> None:
     """Print a table: drawn by rich on a terminal, as plain aligned columns elsewhere.
 
-    Parameters
-    ----------
-    columns : iterable of (str, {"left", "right"})
-        Heading and alignment of each column.
-    rows : iterable of sequences of str
-        The cells.
+    A column is its heading and ``LEFT`` or ``RIGHT``.
     """
-    table = Table(
-        experiment="",
-        kind="",
-        title="",
-        columns=tuple(
-            Column(heading, "right" if side == RIGHT else "left")
-            for heading, side in columns
-        ),
-        rows=tuple(tuple(map(Cell, row)) for row in rows),
+    shown = tuple(
+        Column(h, "right" if side == RIGHT else "left") for h, side in columns
     )
+    cells = tuple(tuple(map(Cell, row)) for row in rows)
+    table = Table(experiment="", kind="", title="", columns=shown, rows=cells)
     if sys.stdout.isatty():
         from rich.console import Console
 

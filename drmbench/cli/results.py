@@ -6,28 +6,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
     from drmbench.run.results import Results
 
-EPILOGUE = examples(
-    "drmbench results",
-    "drmbench results --experiment imbalanced",
-    "drmbench results --out results/reference --json",
+app = typer.Typer()
+
+
+@app.command(
+    "results",
+    epilog=examples(
+        "drmbench results",
+        "drmbench results --experiment imbalanced",
+        "drmbench results --out results/reference --json",
+    ),
 )
-
-
 def results_command(
     experiment: Annotated[
-        str | None, typer.Option("--experiment", "-e", help="Only this one, in full.")
+        str | None, Option("--experiment", "-e", help="Only this one, in full.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the results.")] = Path(
-        "results/runs"
-    ),
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    out: Annotated[Path, Option(help="Folder of the results.")] = RUNS,
 ) -> None:
     """Show what results there are, and how complete they are."""
     import json
@@ -38,30 +41,36 @@ def results_command(
     if not out.is_dir():
         raise InputError(f"{out} is not a folder of results; `drmbench run` makes one")
     results = load_results(out, [experiment] if experiment else [])
-    if as_json:
-        described = [_describe(found) for found in results.values()]
-        typer.echo(json.dumps(described, indent=1, ensure_ascii=False))
-    elif experiment:
+    if experiment and not as_json:
         print_results(out / experiment)
-    else:
-        _print_list(results)
+        return
+    described = [_describe(found) for found in results.values()]
+    if as_json:
+        typer.echo(json.dumps(described, indent=1, ensure_ascii=False))
+        return
+    rows = []
+    for one in described:
+        bad = ", ".join(f"{n} {s}" for s, n in one["statuses"].items() if s != "ok")
+        done = f"{one['rows']}/{one['expected']}"
+        rows.append([one["experiment"], one["title"], done, bad])
+    headings = [("experiment", LEFT), ("title", LEFT), ("rows", RIGHT), ("", LEFT)]
+    print_table(headings, rows)
 
 
 def _describe(results: Results) -> dict[str, Any]:
     from drmbench.run.results import rows_expected
 
-    rows = results.rows
-    statuses = {str(k): int(v) for k, v in rows["status"].value_counts().items()}
+    rows, experiment = results.rows, results.experiment
     described: dict[str, Any] = {
         "experiment": results.name,
-        "title": results.experiment.title,
-        "kind": results.experiment.kind,
+        "title": experiment.title,
+        "kind": experiment.kind,
         "rows": len(rows),
         "expected": rows_expected(results),
-        "statuses": statuses,
+        "statuses": rows["status"].value_counts().to_dict(),
         "command": results.manifest["command"],
     }
-    if results.experiment.kind == "classification":
+    if experiment.kind == "classification":
         described["summaries"] = [
             {
                 "dataset": cell.dataset,
@@ -79,21 +88,3 @@ def _describe(results: Results) -> dict[str, Any]:
             for cell in results.summaries(mode=mode)
         ]
     return described
-
-
-def _print_list(results: dict[str, Results]) -> None:
-    rows = []
-    for found in results.values():
-        described = _describe(found)
-        statuses = described["statuses"]
-        bad = ", ".join(f"{n} {s}" for s, n in statuses.items() if s != "ok")
-        rows.append(
-            [
-                found.name,
-                described["title"],
-                f"{described['rows']}/{described['expected']}",
-                bad,
-            ]
-        )
-    headings = [("experiment", LEFT), ("title", LEFT), ("rows", RIGHT), ("", LEFT)]
-    print_table(headings, rows)

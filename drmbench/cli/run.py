@@ -2,94 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
     from drmbench.run.runner import Run, RunOutcome
 
-EPILOGUE = examples(
-    "drmbench run configs/quick.yaml",
-    "drmbench run configs/gene.yaml --dry-run",
-    "drmbench run configs/imbalanced.yaml --dataset glass2 --method 'drm-*'",
-    "drmbench run configs/uci.yaml configs/face.yaml --jobs 4 --timeout 10m",
-    "drmbench run configs/keel100.yaml --scheduler tcp://10.0.0.1:8786",
-)
+app = typer.Typer()
 
 #: Reasons that are listed at the end of a run.
 MOST_REASONS = 20
 
-Configs = Annotated[
-    list[Path], typer.Argument(metavar="CONFIG...", help="Experiment files (YAML).")
-]
-Datasets = Annotated[
-    list[str] | None,
-    typer.Option("--dataset", "-d", help="Only these data sets; shell patterns."),
-]
-Methods = Annotated[
-    list[str] | None,
-    typer.Option("--method", "-m", help="Only these methods; shell patterns."),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", min=1, help="Cells side by side; default: all cores."),
-]
-Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
 
-
+@app.command(
+    "run",
+    epilog=examples(
+        "drmbench run configs/quick.yaml",
+        "drmbench run configs/gene.yaml --dry-run",
+        "drmbench run configs/imbalanced.yaml --dataset glass2 --method 'drm-*'",
+        "drmbench run configs/uci.yaml configs/face.yaml --jobs 4 --timeout 10m",
+        "drmbench run configs/keel100.yaml --scheduler tcp://10.0.0.1:8786",
+    ),
+)
 def run_command(
-    configs: Configs,
-    dataset: Datasets = None,
-    method: Methods = None,
-    jobs: Jobs = None,
+    configs: Annotated[
+        list[Path], Argument(metavar="CONFIG...", help="Experiment files (YAML).")
+    ],
+    dataset: Annotated[
+        list[str] | None,
+        Option("--dataset", "-d", help="Only these data sets; shell patterns."),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        Option("--method", "-m", help="Only these methods; shell patterns."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        Option("--jobs", "-j", min=1, help="Cells side by side; default: all cores."),
+    ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan; run and fetch nothing.")
+        bool, Option("--dry-run", help="Print the plan; run and fetch nothing.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run cells that failed again.")
+        bool, Option("--retry-failed", help="Run cells that failed again.")
     ] = False,
     force: Annotated[
-        list[str] | None,
-        typer.Option("--force", help="Run cells of these methods again; patterns."),
+        list[str] | None, Option(help="Run cells of these methods again; patterns.")
     ] = None,
     timeout: Annotated[
-        str | None,
-        typer.Option("--timeout", help="Time limit of a cell, such as 90s or 10m."),
+        str | None, Option(help="Time limit of a cell, such as 90s or 10m.")
     ] = None,
     memory: Annotated[
-        str | None,
-        typer.Option("--memory", help="For all cells together, such as 8G."),
+        str | None, Option(help="For all cells together, such as 8G.")
     ] = None,
-    out: Out = Path("results/runs"),
+    out: Annotated[Path, Option(help="Folder of the results.")] = RUNS,
     allow_missing: Annotated[
-        bool,
-        typer.Option("--allow-missing", help="Exit 0 although data sets are missing."),
+        bool, Option("--allow-missing", help="Exit 0 although data sets are missing.")
     ] = False,
     substitutes: Annotated[
-        bool,
-        typer.Option("--substitutes", help="Let real relatives stand in, marked."),
+        bool, Option("--substitutes", help="Let real relatives stand in, marked.")
     ] = False,
     strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Refuse missing and substituted data sets."),
+        bool, Option("--strict", help="Refuse missing and substituted data sets.")
     ] = False,
     no_progress: Annotated[
-        bool, typer.Option("--no-progress", help="Say only what goes wrong.")
+        bool, Option("--no-progress", help="Say only what goes wrong.")
     ] = False,
     scheduler: Annotated[
-        str,
-        typer.Option(
-            "--scheduler", help="Run on dask: tcp://HOST:PORT, or local for a cluster."
-        ),
+        str, Option(help="Run on dask: tcp://HOST:PORT, or local for a cluster.")
     ] = "",
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="A line for every cell.")
+        bool, Option("--verbose", "-v", help="A line for every cell.")
     ] = False,
 ) -> None:
     """Run experiments; what is already there is not run again.
@@ -115,16 +104,22 @@ def run_command(
         verbose=verbose,
     )
     experiments = load_experiments(configs)
-    if substitutes:
-        experiments = [e.model_copy(update={"substitutes": True}) for e in experiments]
-    if strict:
-        experiments = [e.model_copy(update={"substitutes": False}) for e in experiments]
+    if substitutes or strict:
+        changed = {"substitutes": not strict}
+        experiments = [one.model_copy(update=changed) for one in experiments]
     if dry_run:
         _print_plan(Run(experiments, options, dry=True))
         return
     run = Run(experiments, options)
     run.refuse_if_strict()
-    _announce(run)
+    failed = sum(len(experiment.failed) for experiment in run.experiments)
+    kept = f"{run.cached} cells are there already"
+    if failed:
+        kept += f", {failed} without a result (--retry-failed runs them again)"
+    if run.adopted:
+        kept += f"; {run.adopted} came from other experiments"
+    _say(f"{kept}; {len(run.new)} to run with {options.jobs} jobs.")
+    _explain_data(run)
     outcome = run.start()
     for experiment in run.experiments:
         print_results(experiment.store.folder)
@@ -181,17 +176,10 @@ def _print_plan(run: Run) -> None:
             state = "blocked" if planned.missing else ""
             state = "to be fetched" if planned.unfetched else state
             state = f"† {planned.substitute}" if planned.substitute else state
-            rows.append(
-                [
-                    plan.experiment.name,
-                    name,
-                    str(wanted - len(new)),
-                    str(len(new) if wanted else expected if planned.unfetched else 0),
-                    str(expected if planned.missing else 0),
-                    duration(seconds / jobs) if seconds else "",
-                    state,
-                ]
-            )
+            to_run = len(new) if wanted else expected if planned.unfetched else 0
+            counts = (wanted - len(new), to_run, expected if planned.missing else 0)
+            time = duration(seconds / jobs) if seconds else ""
+            rows.append([plan.experiment.name, name, *map(str, counts), time, state])
     sides = [LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT, LEFT]
     names = ["experiment", "data set", "cached", "new", "blocked", "estimated", ""]
     print_table(list(zip(names, sides, strict=True)), rows)
@@ -202,24 +190,10 @@ def _print_plan(run: Run) -> None:
         time = "time unknown: no cell like these was run yet"
     else:
         time = f"about {duration(seconds / jobs)} with {jobs} jobs"
-    cached = sum(experiment.cached for experiment in run.experiments)
     typer.echo(
-        f"{cached} cells cached, {len(run.new) + unfetched} new, {blocked}"
+        f"{run.cached} cells cached, {len(run.new) + unfetched} new, {blocked}"
         f" blocked by missing data; {time}."
     )
-    _explain_data(run)
-
-
-def _announce(run: Run) -> None:
-    """Say before anything runs what will be run, and which data is missing."""
-    cached = sum(experiment.cached for experiment in run.experiments)
-    failed = sum(len(experiment.failed) for experiment in run.experiments)
-    kept = f"{cached} cells are there already"
-    if failed:
-        kept += f", {failed} without a result (--retry-failed runs them again)"
-    if run.adopted:
-        kept += f"; {run.adopted} came from other experiments"
-    _say(f"{kept}; {len(run.new)} to run with {run.options.jobs} jobs.")
     _explain_data(run)
 
 
@@ -229,10 +203,8 @@ def _explain_data(run: Run) -> None:
         _say(f"missing: {planned.ref.name}: {reason}")
         _say(f"    get it with: {planned.facts['get']}")
     for planned in run.substituted():
-        _say(
-            f"warning: † {planned.substitute} stands in for {planned.ref.name}:"
-            f" {planned.facts['note']}"
-        )
+        stands_in = f"† {planned.substitute} stands in for {planned.ref.name}"
+        _say(f"warning: {stands_in}: {planned.facts['note']}")
 
 
 def print_results(folder: Path) -> None:
@@ -257,14 +229,23 @@ def print_results(folder: Path) -> None:
 
 
 def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
-    """Say how it went and leave with the exit code that says the same."""
+    """Say how it went and which cells failed; leave with the exit code for that."""
     from drmbench.run.progress import duration
 
     for experiment in run.experiments:
         typer.echo(f"\nresults: {experiment.store.folder}")
     _say(f"{outcome.done} cells run in {duration(outcome.seconds)}.")
     failed = [r for e in run.experiments for r in e.failed] + outcome.failed
-    _list_failed(failed)
+    # Splits that failed for one reason share a line.
+    splits: dict[tuple[str, str], list[str]] = {}
+    for record in failed:
+        place = f"{record['dataset']}, {record['method']}, {record['mode']}"
+        cell = f"{record['status']}: {place}, split"
+        splits.setdefault((cell, record["reason"]), []).append(str(record["split"]))
+    for (cell, reason), numbers in list(splits.items())[:MOST_REASONS]:
+        _say(f"{cell} {', '.join(numbers)}: {reason}")
+    if len(splits) > MOST_REASONS:
+        _say(f"… and {len(splits) - MOST_REASONS} more; the rows have all reasons")
     if run.substituted():
         names = ", ".join(f"{d.ref.name}†" for d in run.substituted())
         _say(f"warning: not the paper's data: {names}")
@@ -277,16 +258,3 @@ def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
         names = ", ".join(d.ref.name for d in run.missing())
         _say(f"missing data: {names} (--allow-missing accepts that)")
         raise typer.Exit(3)
-
-
-def _list_failed(records: Sequence[dict[str, Any]]) -> None:
-    """Say which cells have no result and why; splits with one reason share a line."""
-    splits: dict[tuple[str, str], list[str]] = {}
-    for record in records:
-        place = f"{record['dataset']}, {record['method']}, {record['mode']}"
-        cell = f"{record['status']}: {place}, split"
-        splits.setdefault((cell, record["reason"]), []).append(str(record["split"]))
-    for (cell, reason), numbers in list(splits.items())[:MOST_REASONS]:
-        _say(f"{cell} {', '.join(numbers)}: {reason}")
-    if len(splits) > MOST_REASONS:
-        _say(f"… and {len(splits) - MOST_REASONS} more; the rows have all reasons")

@@ -10,6 +10,7 @@ import yaml
 
 from drmbench.data.dataset import Dataset
 from drmbench.methods.registry import get_method
+from drmbench.metrics import mean_and_spread
 from drmbench.run.results import Results, Summary
 
 #: Training rows beyond which kernel methods take too long to be sensible.
@@ -50,40 +51,20 @@ def comparison_config(
 ) -> str:
     """Return the YAML text of an honest comparison, to build on.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The user's data, already read.
-    path : Path
-        The file, as the config should name it.
-    target : str or None
-        Column with the classes.
-    methods : sequence of str
-        Names in the registry.
-    metric : str
-        What selects and what is reported first.
-    folds : int
-        Outer folds.
-    seed : int
-        Seed of splits and methods.
+    ``dataset`` is what was read from ``path``, ``metric`` what selects parameters and
+    is reported first, ``folds`` the number of outer folds.
     """
     others = [m for m in ("gmean", "accuracy", "balanced_accuracy") if m != metric]
-    slow = [
-        m
-        for m in methods
-        if get_method(m).predict_left_out is None
-        or get_method(m).family not in _FAST_LEAVE_ONE_OUT
-    ]
-    selection: dict[str, object] = {
-        "kind": "loo",
-        "metric": metric,
-        "subset": SELECTION_ROWS,
+    note = "5-fold selection; there is no fast leave-one-out"
+    slow = {
+        method.name: {"kind": "kfold", "k": 5, "note": note}
+        for method in map(get_method, methods)
+        if method.predict_left_out is None or method.family not in _FAST_LEAVE_ONE_OUT
     }
+    selection: dict[str, object] = {"kind": "loo", "metric": metric}
+    selection["subset"] = SELECTION_ROWS
     if slow:
-        note = "5-fold selection; there is no fast leave-one-out"
-        selection["methods"] = {
-            m: {"kind": "kfold", "k": 5, "note": note} for m in slow
-        }
+        selection["methods"] = slow
     source: dict[str, object] = {"path": str(path), "name": dataset.name}
     if target is not None:
         source["target"] = target
@@ -143,12 +124,11 @@ def verdict(results: Results) -> str:
         text += f" Not clearly worse on these splits: {', '.join(equal)}."
     elif len(ranked) > 1:
         text += " It is clearly ahead of all others on these splits."
-    drm = [cell for cell in ranked if "drm" in cell.method]
-    if drm and drm[0] is not best:
-        behind = best.mean - drm[0].mean
+    drm = next((cell for cell in ranked if "drm" in cell.method), best)
+    if drm is not best:
         text += (
-            f" The best DRM, {drm[0].method}, is number {ranked.index(drm[0]) + 1} of"
-            f" {len(ranked)}, {behind:.3f} behind."
+            f" The best DRM, {drm.method}, is number {ranked.index(drm) + 1} of"
+            f" {len(ranked)}, {best.mean - drm.mean:.3f} behind."
         )
     return text
 
@@ -159,9 +139,7 @@ def clearly_better(best: Summary, other: Summary) -> bool:
     The splits share training rows, so this is a rule of thumb, not a test.
     """
     differences = [a - b for a, b in zip(best.values, other.values, strict=True)]
-    n = len(differences)
-    mean = sum(differences) / n
-    if n < 2:
+    if len(differences) < 2:
         return False
-    variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
-    return mean > 0 and mean > 2 * math.sqrt(variance / n)
+    mean, spread = mean_and_spread(differences)
+    return mean > 0 and mean > 2 * spread / math.sqrt(len(differences))

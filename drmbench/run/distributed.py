@@ -27,10 +27,7 @@ _at_hand = threading.local()
 
 
 def run_isolated(task: str, timeout: float | None, memory: int) -> dict[str, Any]:
-    """Run a cell, as its line of JSON, in a child process of a dask worker.
-
-    Returns the fields of an :class:`~drmbench.run.worker.Answer`.
-    """
+    """Run a cell in a child process of a dask worker; give an answer's fields."""
     worker: Worker | None = getattr(_at_hand, "worker", None)
     if worker is None:
         worker = Worker(memory or default_memory())
@@ -61,13 +58,7 @@ class DaskPool:
 
     @classmethod
     def connect(cls, address: str, jobs: int, memory: int) -> DaskPool:
-        """Connect to a scheduler, or start a cluster on this machine for ``local``.
-
-        Raises
-        ------
-        InputError
-            If dask is not installed, or nothing answers at the address.
-        """
+        """Connect to a scheduler, or start a cluster on this machine for ``local``."""
         try:
             from distributed import Client, LocalCluster
         except ImportError as error:
@@ -123,7 +114,7 @@ class DaskPool:
         """Start a cell."""
         future = self.client.submit(
             run_isolated,
-            job.task.to_json(),
+            job.task.model_dump_json(),
             job.timeout,
             self.memory,
             key=f"drmbench-{job.task.key}-{uuid.uuid4().hex[:8]}",

@@ -28,13 +28,7 @@ _SOLVERS = {"drm-gd": "gd", "drm-ppa": "ppa", "drm-apg": "apg"}
 
 
 def execute(task: Task) -> list[Row]:
-    """Run a cell and return its rows, ready for JSON.
-
-    Raises
-    ------
-    CheckFailedError
-        If the data is not what the plan was made for.
-    """
+    """Run a cell and return its rows, ready for JSON."""
     dataset = load_planned(task)
     substitute = dataset.name if dataset.provenance.substitute_for else ""
     if task.kind != "classification":
@@ -62,13 +56,7 @@ def failed_rows(task: Task, status: str, reason: str, substitute: str) -> list[R
 
 
 def load_planned(task: Task) -> Dataset:
-    """Load a cell's data set.
-
-    Raises
-    ------
-    CheckFailedError
-        If the data is not what the plan was made for.
-    """
+    """Load a cell's data set, which must be what the plan was made for."""
     dataset = load_dataset(task.dataset, task.substitutes)
     if dataset.fingerprint != task.fingerprint:
         raise CheckFailedError(
@@ -194,14 +182,9 @@ def _solve_examples(task: Task, dataset: Dataset) -> Row:
         else:
             traces.append(model.solve_trace(x))
         seconds.append(time.perf_counter() - started)
-    row: Row = {
-        "n_train": size,
-        "alpha": measure.alpha,
-        "beta": beta,
-        "examples": len(seconds),
-        "seconds_example": float(np.mean(seconds)),
-        "seconds_sd": _sd(seconds),
-    }
+    row: Row = {"n_train": size, "alpha": measure.alpha, "beta": beta}
+    row |= {"examples": len(seconds), "seconds_example": float(np.mean(seconds))}
+    row["seconds_sd"] = _sd(seconds)
     if timing:
         return row | {"iterations": measure.iterations}
     iterations = [trace.n_iter for trace in traces]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -28,25 +29,24 @@ from drmbench.run.task import SCHEMA_VERSION
 from drmbench.run.worker import machine_memory
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
     from drmbench.run.plan import Plan
 
 #: Version of how manifests are laid out.
 MANIFEST_VERSION = 2
 _PACKAGES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "imbalanced-learn",
-    "liblinear-official",
-    "pandas",
+    *("numpy", "scipy", "scikit-learn"),
+    *("imbalanced-learn", "liblinear-official", "pandas"),
 )
 
 
 def make_manifest(plan: Plan) -> dict[str, Any]:
     """Return the manifest of a plan on this machine."""
     experiment = plan.experiment
+    source = _shown_path(experiment.source) or Path(f"{experiment.name}.yaml")
+    config = ""
+    if experiment.source is not None:
+        with contextlib.suppress(OSError):
+            config = experiment.source.read_text(encoding="utf-8")
     return {
         "manifest_version": MANIFEST_VERSION,
         "schema": SCHEMA_VERSION,
@@ -58,8 +58,8 @@ def make_manifest(plan: Plan) -> dict[str, Any]:
         "methods": [_describe_method(ref) for ref in experiment.methods],
         "expected": plan.expected,
         "environment": environment(),
-        "command": command_of(experiment),
-        "config": _config_text(experiment),
+        "command": f"drmbench run {shlex.quote(source.as_posix())}",
+        "config": config,
     }
 
 
@@ -92,12 +92,6 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def command_of(experiment: Experiment) -> str:
-    """Return the command that runs an experiment."""
-    source = _shown_path(experiment.source) or Path(f"{experiment.name}.yaml")
-    return f"drmbench run {shlex.quote(source.as_posix())}"
-
-
 def _describe_method(ref: MethodRef) -> dict[str, Any]:
     method = ref.method()
     return {
@@ -125,36 +119,21 @@ def _facts_of(method: Method) -> dict[str, Any]:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Read a manifest of any version that there was, as one of today's.
-
-    Raises
-    ------
-    InputError
-        If it is not a manifest, or one of a newer drmbench.
-    """
+    """Read a manifest of any version that there was, as one of today's."""
     try:
         return upgrade(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = repr(error) if isinstance(error, KeyError) else str(error)
         if isinstance(error, ValidationError):
-            reason = "; ".join(map(_reason, error.errors()))
-        else:
-            reason = repr(error) if isinstance(error, KeyError) else str(error)
+            reason = "; ".join(
+                f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}"
+                for e in error.errors()
+            )
         raise InputError(f"{path}: not a manifest of results: {reason}") from error
 
 
-def _reason(error: ErrorDetails) -> str:
-    place = ".".join(map(str, error["loc"]))
-    return f"{place}: {error['msg']}, not {error['input']!r}"
-
-
 def upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest of any earlier version as one of today's.
-
-    Raises
-    ------
-    InputError
-        If a newer drmbench made it.
-    """
+    """Return a manifest of any earlier version as one of today's."""
     version = manifest.get("manifest_version", 1)
     if not isinstance(version, int) or not 1 <= version <= MANIFEST_VERSION:
         raise InputError(
@@ -168,9 +147,7 @@ def upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 #: What manifests of version 1 said of selection, in sentences.
-_SENTENCES = (
-    *("selection", "selection_overrides", "selection_modes", "uniform_modes"),
-)
+_SENTENCES = ("selection", "selection_overrides", "selection_modes", "uniform_modes")
 
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -190,16 +167,22 @@ def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
     except InputError:
         found = None
     known = {ref.label: ref for ref in found.methods} if found else {}
+    methods = manifest["methods"]
     experiment = {
         **said,
         "kind": said["kind"],
         "datasets": [ref.model_dump(mode="json") for ref in refs],
-        "methods": [_ref_of(entry, known) for entry in manifest["methods"]],
+        "methods": [
+            known[entry["label"]].model_dump(mode="json")
+            if entry["label"] in known
+            else {k: entry.get(k) or {} for k in ("name", "label", "grid", "params")}
+            for entry in methods
+        ],
     }
     upgraded = {"manifest_version": 1, **manifest} | {
         "manifest_version": 2,
         "experiment": experiment,
-        "methods": [{**_registered(e["name"]), **e} for e in manifest["methods"]],
+        "methods": [{**_registered(entry["name"]), **entry} for entry in methods],
     }
     if found is None:
         return {**upgraded, "selection_words": words}
@@ -229,13 +212,6 @@ def _named_in(config: str) -> dict[str, DatasetRef]:
         return {}
 
 
-def _ref_of(entry: Mapping[str, Any], known: Mapping[str, MethodRef]) -> Any:
-    """Return how the config names a method, or else what the manifest says of it."""
-    if entry["label"] in known:
-        return known[entry["label"]].model_dump(mode="json")
-    return {key: entry.get(key) or {} for key in ("name", "label", "grid", "params")}
-
-
 def _registered(name: str) -> dict[str, Any]:
     try:
         return _facts_of(get_method(name))
@@ -249,36 +225,6 @@ _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
 
 def environment() -> dict[str, Any]:
     """Return what a reader of timings and last digits must know of the machine."""
-    return {
-        "python": platform.python_version(),
-        "platform": f"{platform.system()} {platform.machine()}",
-        "cpu": _cpu_name(),
-        "cores": os.cpu_count(),
-        "memory": f"{machine_memory() / 2**30:.1f} GiB",
-        "blas": _blas(),
-        "threads": 1,
-        "packages": {name: _version(name) for name in _PACKAGES},
-        "commit": _commit(),
-    }
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def _cpu_name() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line for line in text.splitlines() if line.startswith("model name")]
-    return names[0].partition(":")[2].strip() if names else platform.machine()
-
-
-def _blas() -> str:
     import numpy  # noqa: F401  loads the library that is to be described
     from threadpoolctl import threadpool_info
 
@@ -287,7 +233,26 @@ def _blas() -> str:
         for info in threadpool_info()
         if info["user_api"] == "blas"
     }
-    return ", ".join(sorted(libraries)) or "unknown"
+    cpu = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line for line in lines if line.startswith("model name")]
+        cpu = names[0].partition(":")[2].strip() if names else platform.machine()
+    packages = dict.fromkeys(_PACKAGES, "not installed")
+    for name in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            packages[name] = metadata.version(name)
+    return {
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "memory": f"{machine_memory() / 2**30:.1f} GiB",
+        "blas": ", ".join(sorted(libraries)) or "unknown",
+        "threads": 1,
+        "packages": packages,
+        "commit": _commit(),
+    }
 
 
 def _commit() -> str:
@@ -301,12 +266,3 @@ def _commit() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip()
-
-
-def _config_text(experiment: Experiment) -> str:
-    if experiment.source is None:
-        return ""
-    try:
-        return experiment.source.read_text(encoding="utf-8")
-    except OSError:
-        return ""

@@ -78,37 +78,23 @@ def make_plan(
     known: Mapping[str, Mapping[str, Any]] | None = None,
     fetch: bool = True,
 ) -> Plan:
-    """Look at every data set of an experiment and list its cells.
+    """Look at the data sets of an experiment and list its cells.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What to plan.
-    wanted : callable
-        Says by name which data sets to look at; the others are taken from ``known``.
-    known : mapping of str to mapping, optional
-        What an earlier manifest says of data sets, by name.
-    fetch : bool
-        Whether to fetch what is not here. A dry run does not.
+    ``wanted`` says by name which data sets to look at; of the others ``known`` has what
+    an earlier manifest says. A dry run does not ``fetch`` what is not here.
     """
-    datasets = []
-    for ref in experiment.datasets:
-        if wanted(ref.name):
-            datasets.append(_look_at(experiment, ref, fetch))
-        else:
-            datasets.append(_recall(experiment, ref, (known or {}).get(ref.name)))
+    datasets = [
+        _look_at(experiment, ref, fetch)
+        if wanted(ref.name)
+        else _recall(experiment, ref, (known or {}).get(ref.name))
+        for ref in experiment.datasets
+    ]
     cells = [
         make_task(
-            experiment,
-            dataset.ref,
-            str(dataset.facts["fingerprint"]),
-            ref,
-            mode,
-            dataset.split,
-            number,
+            experiment, dataset.ref, fingerprint, ref, mode, dataset.split, number
         )
         for dataset in datasets
-        if dataset.split is not None and dataset.facts.get("fingerprint")
+        if dataset.split and (fingerprint := dataset.facts.get("fingerprint"))
         for number in range(dataset.splits)
         for mode in experiment.scaling
         for ref in experiment.methods
@@ -156,7 +142,7 @@ def _look_at(experiment: Experiment, ref: DatasetRef, fetch: bool) -> PlannedDat
         "substitute": stand_in,
         "note": data.provenance.note,
         "missing": "",
-        "get": get_command(ref),
+        "get": _command_to_get(ref),
         "fingerprint": data.fingerprint,
         "source": data.provenance.source,
         "files": dict(data.provenance.files),
@@ -190,15 +176,14 @@ def _catalogue_facts(ref: DatasetRef, entry: DatasetEntry) -> dict[str, Any]:
         "substitute": None,
         "note": entry.note,
         "missing": "",
-        "get": get_command(ref),
+        "get": _command_to_get(ref),
         "fingerprint": "",
         "source": "",
         "files": {},
     }
 
 
-def get_command(ref: DatasetRef) -> str:
-    """Return the command that gets a data set of the catalogue."""
+def _command_to_get(ref: DatasetRef) -> str:
     if ref.path is not None:
         return ""
     return f"DRMBENCH_MIRROR=FOLDER drmbench data fetch {ref.catalogue_name}"
@@ -236,15 +221,9 @@ def _measured_splits(experiment: Experiment, n_train: int) -> int | None:
 def _expected_splits(experiment: Experiment, n: int) -> int:
     """Return how many splits a data set has that was not looked at."""
     split = experiment.split
-    return (
-        _measured_splits(experiment, max(n, 1))
-        or {
-            "given": 1,
-            "folds": _FOLDS,
-            "kfold": split.k * split.repeats,
-            "random": split.repeats,
-        }[split.kind]
-    )
+    counts = {"given": 1, "folds": _FOLDS, "random": split.repeats}
+    counts["kfold"] = split.k * split.repeats
+    return _measured_splits(experiment, max(n, 1)) or counts[split.kind]
 
 
 def matcher(
@@ -252,10 +231,7 @@ def matcher(
 ) -> Callable[[str], bool]:
     """Return a test of names against shell patterns; no pattern means all.
 
-    Raises
-    ------
-    InputError
-        If a pattern matches nothing; the message lists the names there are.
+    A pattern that matches none of the names is refused.
 
     Examples
     --------

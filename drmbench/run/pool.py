@@ -30,36 +30,24 @@ class Pool(Protocol):
     @property
     def running(self) -> list[Job]:
         """Cells that were submitted and have not ended."""
-        ...
 
     def has_room(self, job: Job) -> bool:
         """Say whether a cell can start now."""
-        ...
 
     def submit(self, job: Job) -> None:
         """Start a cell."""
-        ...
 
     def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
         """Return the cells that ended, after at most so many seconds."""
-        ...
 
     def close(self) -> None:
         """End everything at once."""
-        ...
 
 
-def make_pool(jobs: int, memory: int, scheduler: str = "") -> Pool:
-    """Return a pool on this machine, or on a dask cluster.
+def make_pool(jobs: int, memory: int, scheduler: str) -> Pool:
+    """Return a pool of workers here, or on a dask cluster if a scheduler is named.
 
-    Parameters
-    ----------
-    jobs : int
-        Cells side by side.
-    memory : int
-        Bytes for all of them together; 0 is a share of the machine's.
-    scheduler : str
-        Address of a dask scheduler, ``local``, or empty.
+    ``memory`` is for all cells together; 0 is a share of the machine's.
     """
     if scheduler:
         from drmbench.run.distributed import DaskPool
@@ -98,7 +86,7 @@ class LocalPool:
     def submit(self, job: Job) -> None:
         """Start a cell on a free worker, or on a new one."""
         worker = self._idle.pop() if self._idle else Worker(self.memory)
-        worker.give(job.task.to_json(), job.timeout)
+        worker.give(job.task.model_dump_json(), job.timeout)
         self._busy.append((worker, job))
 
     def wait(self, seconds: float) -> list[tuple[Job, Answer]]:

@@ -35,13 +35,7 @@ def describe(task: Task) -> str:
 
 
 class History:
-    """How long finished cells took, to estimate those to come.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        Records of finished cells.
-    """
+    """How long finished cells took, to estimate those to come."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._seconds: dict[tuple[Any, ...], list[float]] = defaultdict(list)
@@ -64,34 +58,23 @@ class History:
 
     def total(self, tasks: Iterable[Task]) -> float | None:
         """Return the sum of the estimates; None if any is unknown."""
-        estimates = [self.estimate(task) for task in tasks]
-        if any(seconds is None for seconds in estimates):
-            return None
-        return sum(seconds for seconds in estimates if seconds is not None)
+        seconds = 0.0
+        for task in tasks:
+            estimate = self.estimate(task)
+            if estimate is None:
+                return None
+            seconds += estimate
+        return seconds
 
 
 class PlainProgress:
-    """One line per cell.
+    """One line per cell; only what went wrong if ``quiet``.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-        The cells to run.
-    history : History
-        Earlier cells; those of this run are added to it.
-    jobs : int
-        Cells that run side by side.
-    quiet : bool
-        Whether to say only what went wrong.
+    The cells of this run are added to the history of earlier ones.
     """
 
     def __init__(
-        self,
-        tasks: Sequence[Task],
-        history: History,
-        jobs: int,
-        *,
-        quiet: bool = False,
+        self, tasks: Sequence[Task], history: History, jobs: int, *, quiet: bool
     ) -> None:
         self._left = {task.key: task for task in tasks}
         self._history, self._jobs, self._quiet = history, max(jobs, 1), quiet

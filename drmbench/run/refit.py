@@ -12,7 +12,7 @@ import itertools
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,18 +20,16 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from drmbench import metrics as protocol_metrics
 from drmbench.config.model import MethodRef
 from drmbench.errors import InputError
-from drmbench.files import replacing
-from drmbench.methods.base import CANDIDATE_FAILURES, Labels
-from drmbench.metrics import METRICS, measure
+from drmbench.methods.base import CANDIDATE_FAILURES
+from drmbench.metrics import METRICS, ClassRoles, measure
 from drmbench.protocol.allowance import ROUNDING, HeldOut
 from drmbench.protocol.evaluate import refit_separate
 from drmbench.run.execute import informed, load_planned
 from drmbench.run.plan import make_plan
 from drmbench.run.results import OWN_MAXIMA, REFITS_FILE, TRAINING_MAXIMA, Results
-from drmbench.run.store import csv_text
+from drmbench.run.store import write_csv
 from drmbench.run.task import Task
 
 #: Data set, label of the method, and split.
@@ -65,73 +63,50 @@ def refit_experiment(
 ) -> RefitCount:
     """Fit what was not fitted again yet, and write the file of an experiment.
 
-    Parameters
-    ----------
-    results : Results
-        The stored results, with the mode ``paper``.
-    folder : Path
-        The experiment's folder; the file is written after every data set.
-    tell : callable
-        Gets a line after every data set that was worked on.
-
-    Raises
-    ------
-    InputError
-        If the file that is there, or a row's parameters, cannot be read.
-    DrmbenchError
-        If data cannot be had, or is not what the rows were made with.
+    The results must have the mode ``paper``. The file in the experiment's folder is
+    written, and ``tell`` gets a line, after every data set that was worked on.
     """
-    path, metrics = folder / REFITS_FILE, _metrics(results)
-    rows = _scaled_rows(results)
-    found = {
-        key: old
-        for key, old in _read(path, columns_of(metrics)).items()
-        if key in rows and _reproduces(old, rows[key], metrics)
-    }
-    missing = [key for key in rows if key not in found]
-    tasks = _tasks(results, {key[0] for key in missing})
-    for dataset, group in itertools.groupby(missing, key=lambda key: key[0]):
-        keys, started = list(group), time.perf_counter()
-        found |= {key: _refit(_task(tasks, key), rows[key], metrics) for key in keys}
-        _write(path, metrics, [found[key] for key in rows if key in found])
-        seconds = time.perf_counter() - started
-        tell(f"{results.name}: {dataset}: {len(keys)} models in {seconds:.0f} s")
-    if not missing:  # rows may have gone
-        _write(path, metrics, [found[key] for key in rows])
-    return _count(rows, found, len(missing), metrics)
-
-
-def columns_of(metrics: Sequence[str]) -> list[str]:
-    """Return the columns of a file of refits.
-
-    Examples
-    --------
-    >>> columns_of(["gmean"])[5:]
-    ['gmean_own_maxima', 'gmean_training_maxima', 'cell']
-    """
-    figures = (
-        metric + ending
-        for metric in metrics
-        for ending in (OWN_MAXIMA, TRAINING_MAXIMA)
-    )
-    return ["dataset", "method", "split", "status", "reason", *figures, "cell"]
-
-
-def _metrics(results: Results) -> list[str]:
-    """Return the one-number metrics of the rows."""
-    names = results.experiment.metrics
-    return [m for m in names if m in METRICS and METRICS[m].scalar]
-
-
-def _scaled_rows(results: Results) -> dict[Key, Row]:
-    """Return the scaled rows that have a model, by data set, method and split."""
-    return {
+    path, names = folder / REFITS_FILE, results.experiment.metrics
+    metrics = [m for m in names if m in METRICS and METRICS[m].scalar]
+    figures = [m + ending for m in metrics for ending in (OWN_MAXIMA, TRAINING_MAXIMA)]
+    columns = ["dataset", "method", "split", "status", "reason", *figures, "cell"]
+    rows: dict[Key, Row] = {
         (dataset, method, int(row["split"])): row
         for dataset in results.datasets
         for method in results.methods
         for row in results.split_rows(dataset, method, "paper", "separate")
-        if row["status"] == "ok"
+        if row["status"] == "ok"  # so it has a model
     }
+    found = {
+        key: old
+        for key, old in _read(path, columns).items()
+        if key in rows and _reproduces(old, rows[key], metrics)
+    }
+    missing = [key for key in rows if key not in found]
+    tasks = _tasks(results, {key[0] for key in missing}, metrics)
+    for dataset, group in itertools.groupby(missing, key=lambda key: key[0]):
+        keys, started = list(group), time.perf_counter()
+        for key in keys:
+            if key not in tasks:
+                raise InputError(
+                    f"results.csv has a row of {key[1]} on {key[0]}, split {key[2]},"
+                    " which the manifest does not expect"
+                )
+            found[key] = _refit(tasks[key], rows[key], metrics)
+        write_csv(path, columns, [found[key] for key in rows if key in found])
+        seconds = time.perf_counter() - started
+        tell(f"{results.name}: {dataset}: {len(keys)} models in {seconds:.0f} s")
+    if not missing:  # rows may have gone
+        write_csv(path, columns, [found[key] for key in rows])
+    states = [found[key]["status"] for key in rows]
+    exact = sum(_reproduces(found[key], row, metrics) for key, row in rows.items())
+    return RefitCount(
+        rows=len(rows),
+        computed=len(missing),
+        inexact=states.count("ok") - exact,
+        differing=states.count("differs"),
+        skipped=states.count("skipped"),
+    )
 
 
 def _read(path: Path, columns: Sequence[str]) -> dict[Key, dict[str, str]]:
@@ -146,7 +121,7 @@ def _read(path: Path, columns: Sequence[str]) -> dict[Key, dict[str, str]]:
             return {(r["dataset"], r["method"], int(r["split"])): r for r in reader}
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
-            f"{path}: cannot be read as refits ({error}); delete it to make it anew"
+            f"{path}: cannot be read as refits ({error}); delete it to make it again"
         ) from error
 
 
@@ -154,14 +129,14 @@ def _reproduces(old: Row, row: Row, metrics: Sequence[str]) -> bool:
     """Whether a refit is that of the stored row, and gave its figures."""
     if old["status"] != "ok" or old["cell"] != row["cell"]:
         return False
-    return all(_near(float(old[m + OWN_MAXIMA]), float(row[m])) for m in metrics)
+    return all(
+        abs(float(old[m + OWN_MAXIMA]) - float(row[m])) <= ROUNDING for m in metrics
+    )
 
 
-def _near(now: float, was: float) -> bool:
-    return abs(now - was) <= ROUNDING
-
-
-def _tasks(results: Results, datasets: set[str]) -> dict[Key, Task]:
+def _tasks(
+    results: Results, datasets: set[str], metrics: Sequence[str]
+) -> dict[Key, Task]:
     """Return the cells in paper mode of some data sets, as the manifest has them."""
     stored = results.experiment
     experiment = stored.model_copy(
@@ -173,20 +148,11 @@ def _tasks(results: Results, datasets: set[str]) -> dict[Key, Task]:
                 for label, entry in results.methods.items()
             ),
             "scaling": ("paper",),
-            "metrics": tuple(_metrics(results)),
+            "metrics": tuple(metrics),
         }
     )
     plan = make_plan(experiment, wanted=lambda name: False, known=results.datasets)
     return {(t.dataset.name, t.method.label, t.number): t for t in plan.cells}
-
-
-def _task(tasks: Mapping[Key, Task], key: Key) -> Task:
-    if key not in tasks:
-        raise InputError(
-            f"results.csv has a row of {key[1]} on {key[0]}, split {key[2]}, which the"
-            " manifest does not expect"
-        )
-    return tasks[key]
 
 
 def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
@@ -200,7 +166,13 @@ def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
     dataset = load_planned(task)
     split = task.split.splits(dataset, seed=task.protocol.seed)[task.number]
     method = informed(task.method.method(), dataset)
-    params = _params(row)
+    try:
+        params = dict(json.loads(row["params"]))
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"results.csv: the params of {row['method']} on {row['dataset']} are not"
+            f" JSON: {row['params']!r}"
+        ) from error
     try:
         # What a fit warns of stands in the row's notes.
         with warnings.catch_warnings(), threadpool_limits(limits=1):
@@ -208,59 +180,17 @@ def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
             again = refit_separate(dataset, method, split, task.protocol, params)
     except CANDIDATE_FAILURES as error:
         return {**head, "status": "skipped", "reason": str(error)}
-    truth, problem = dataset.y[split.test], protocol_metrics.ClassRoles.of(dataset.y)
-    own = measure(metrics, truth, again.own, problem)
-    training = measure(metrics, truth, again.training, problem)
-    moved = list(_moved(row, own, truth))
-    return {
-        **head,
-        "status": "differs" if moved else "ok",
-        "reason": "; ".join(moved),
-        **{metric + OWN_MAXIMA: float(value) for metric, value in own.items()},
-        **{
-            metric + TRAINING_MAXIMA: float(value) for metric, value in training.items()
-        },
-    }
-
-
-def _params(row: Row) -> dict[str, Any]:
-    try:
-        return dict(json.loads(row["params"]))
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            f"results.csv: the params of {row['method']} on {row['dataset']} are not"
-            f" JSON: {row['params']!r}"
-        ) from error
-
-
-def _moved(row: Row, own: Mapping[str, Any], truth: Labels) -> Iterator[str]:
-    """Name the figures further from the stored ones than one test sample makes."""
+    truth, roles = dataset.y[split.test], ClassRoles.of(dataset.y)
+    own = measure(metrics, truth, again.own, roles)
+    training = measure(metrics, truth, again.training, roles)
     counts = np.unique(truth, return_counts=True)[1]
     part = HeldOut(len(truth), range(len(counts), len(counts) + 1), int(min(counts)))
-    for metric, value in own.items():
-        was, now = float(row[metric]), float(value)
+    figures, moved = {}, []
+    for metric in metrics:
+        was, now = float(row[metric]), float(own[metric])
         if abs(now - was) > part.one_sample(metric, was, now) + ROUNDING:
-            yield f"{metric} is {was:.6g} in the stored row and {now:.6g} here"
-
-
-def _write(path: Path, metrics: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    with replacing(path) as temporary:
-        text = csv_text(columns_of(metrics), rows)
-        temporary.write_text(text, encoding="utf-8", newline="")
-
-
-def _count(
-    rows: Mapping[Key, Row],
-    found: Mapping[Key, Row],
-    computed: int,
-    metrics: Sequence[str],
-) -> RefitCount:
-    states = [found[key]["status"] for key in rows]
-    exact = sum(_reproduces(found[key], row, metrics) for key, row in rows.items())
-    return RefitCount(
-        len(rows),
-        computed,
-        states.count("ok") - exact,
-        states.count("differs"),
-        states.count("skipped"),
-    )
+            moved.append(f"{metric} is {was:.6g} in the stored row and {now:.6g} here")
+        figures[metric + OWN_MAXIMA] = now
+        figures[metric + TRAINING_MAXIMA] = float(training[metric])
+    status = "differs" if moved else "ok"
+    return {**head, "status": status, "reason": "; ".join(moved), **figures}

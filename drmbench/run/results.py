@@ -1,15 +1,17 @@
 """Stored results: tidy rows, a manifest, and summaries.
 
-A folder of results has one folder an experiment, each with ``results.csv`` (one row a
-data set, method, scaling and split) and ``manifest.json``; ``test_scaling.csv`` has the
-models of scaled rows fitted again, where that was done (:mod:`drmbench.run.refit`), and
-``rules.csv`` what other ways to read the paper give (``tools/keel_rules.py``).
+A folder of results has one folder per experiment, each with ``results.csv`` (one row
+per data set, method, scaling and split) and ``manifest.json``; ``test_scaling.csv`` has
+the models of scaled rows fitted again, where that was done
+(:mod:`drmbench.run.refit`), and ``rules.csv`` what other ways to read the paper give
+(``tools/keel_rules.py``).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,8 +33,10 @@ REFITS_FILE = "test_scaling.csv"
 RULES_FILE = "rules.csv"
 
 #: Columns that hold text; an empty cell is an empty text, not a missing number.
-_TEXT = ("dataset", "substitute", "method", "scaling", "mode", "status", "reason")
-_MORE_TEXT = ("params", "applied_scaling", "notes", "cell", "trace")
+_TEXT = (
+    *("dataset", "substitute", "method", "scaling", "mode", "status", "reason"),
+    *("params", "applied_scaling", "notes", "cell", "trace"),
+)
 #: What identifies a refit, and says whether it is one of the stored row.
 _REFIT = ("dataset", "method", "split", "status", "reason", "cell")
 #: What a rule that was tried is, and what it gives; the last two are numbers.
@@ -86,13 +90,13 @@ class Results:
     """The stored results of one experiment."""
 
     name: str  #: Name of the experiment
-    rows: pd.DataFrame  #: One row a data set, method, scaling and split
+    rows: pd.DataFrame  #: One row per data set, method, scaling and split
     manifest: dict[str, Any]  #: How the rows came about, and what was expected
-    #: Models of scaled rows fitted again: one row a data set, method and split; None if
-    #: that was not done
+    #: Models of scaled rows fitted again: one row per data set, method and split; None
+    #: if that was not done
     refits: pd.DataFrame | None = None
-    #: What other ways to read the paper give: one row a data set, way and scaling; None
-    #: if none was tried
+    #: What other ways to read the paper give: one row per data set, way and scaling;
+    #: None if none was tried
     rules: pd.DataFrame | None = None
 
     @cached_property
@@ -166,31 +170,30 @@ class Results:
     ) -> Summary:
         """Summarise a method on a data set over its splits.
 
-        Parameters
-        ----------
-        dataset, method : str
-            Name and label of the manifest.
-        mode : {"honest", "paper", "none", "maxabs"} or None
-            Scaling mode; None is the experiment's first.
-        metric : str or None
-            A one-number metric of the rows; None is the experiment's first.
+        Mode and metric are the experiment's first if they are not given; the metric
+        must be one number per row.
         """
         mode, metric = mode or self.modes[0], metric or self.metric
         expected = int(self.datasets[dataset]["splits"])
-        done: dict[str, Sequence[dict[str, Any]]] = {
-            scaling: rows
+        worst = get_metric(metric, scalar=True).worst
+        values: dict[str, list[float]] = {
+            scaling: [float(r[metric]) if r["status"] == "ok" else worst for r in rows]
             for scaling in ROWS_OF_MODE[mode]
             if (rows := self.split_rows(dataset, method, mode, scaling))
         }
-        if not done:
+        mean = spread = math.nan
+        if not values:
             reason = self.datasets[dataset].get("missing") or "not run"
-            return Summary(
-                dataset, method, math.nan, math.nan, 0, expected, reason=reason
-            )
-        values = {s: _values(rows, metric) for s, rows in done.items()}
+            return Summary(dataset, method, mean, spread, 0, expected, reason=reason)
         scaling = better_on_test(values, metric)
-        return _summarise(
-            dataset, method, scaling, done[scaling], values[scaling], expected
+        rows = self.split_rows(dataset, method, mode, scaling)
+        bad = [row for row in rows if row["status"] != "ok"]
+        if len(bad) < len(rows):
+            mean, spread = mean_and_spread(values[scaling])
+        return Summary(
+            *(dataset, method, mean, spread, len(rows), expected, len(bad), scaling),
+            reason=f"{bad[0]['status']}: {bad[0]['reason']}" if bad else "",
+            values=tuple(values[scaling]),
         )
 
     def split_rows(
@@ -202,7 +205,7 @@ class Results:
     def refit_of(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the refit of a scaled row, or None if there is none of this very row.
 
-        A row that was run anew, with another grid say, has another ``cell``, and the
+        A row that was run again, with another grid say, has another ``cell``, and the
         old refit is no longer its own.
         """
         found = self._refits.get((row["dataset"], row["method"], int(row["split"])))
@@ -210,22 +213,18 @@ class Results:
             return None
         return found
 
-    def summaries(
-        self, *, mode: ScalingMode | None = None, metric: str | None = None
-    ) -> Iterator[Summary]:
+    def summaries(self, *, mode: ScalingMode | None = None) -> Iterator[Summary]:
         """Give the summary of every data set and method, data set by data set."""
         for dataset in self.datasets:
             for method in self.methods:
-                yield self.summary(dataset, method, mode=mode, metric=metric)
+                yield self.summary(dataset, method, mode=mode)
 
-    def means(
-        self, *, mode: ScalingMode | None = None, metric: str | None = None
-    ) -> pd.DataFrame:
+    def means(self, *, mode: ScalingMode | None = None) -> pd.DataFrame:
         """Return data sets x methods with the means; NaN where not complete."""
         frame = pd.DataFrame(
             math.nan, index=list(self.datasets), columns=list(self.methods), dtype=float
         )
-        for cell in self.summaries(mode=mode, metric=metric):
+        for cell in self.summaries(mode=mode):
             if cell.complete:
                 frame.loc[cell.dataset, cell.method] = cell.mean
         return frame
@@ -249,37 +248,6 @@ class Results:
         return groups
 
 
-def _values(rows: Sequence[dict[str, Any]], metric: str) -> list[float]:
-    worst = get_metric(metric, scalar=True).worst
-    return [float(r[metric]) if r["status"] == "ok" else worst for r in rows]
-
-
-def _summarise(
-    dataset: str,
-    method: str,
-    scaling: str,
-    rows: Sequence[dict[str, Any]],
-    values: Sequence[float],
-    expected: int,
-) -> Summary:
-    bad = [row for row in rows if row["status"] != "ok"]
-    reason = f"{bad[0]['status']}: {bad[0]['reason']}" if bad else ""
-    all_failed = len(bad) == len(rows)
-    mean, spread = (math.nan, math.nan) if all_failed else mean_and_spread(values)
-    return Summary(
-        dataset,
-        method,
-        mean,
-        spread,
-        len(rows),
-        expected,
-        len(bad),
-        scaling,
-        reason,
-        tuple(values),
-    )
-
-
 def rows_expected(results: Results) -> int:
     """Return how many rows an experiment has when it is complete."""
     splits = sum(int(entry["splits"]) for entry in results.datasets.values())
@@ -295,71 +263,42 @@ def read_rows(path: Path) -> pd.DataFrame:
 
     Numbers are read to the last digit, so that tables of them are the same everywhere.
     """
-    text = dict.fromkeys((*_TEXT, *_MORE_TEXT), str)
-    try:
+    text = dict.fromkeys(_TEXT, str)
+    with _reading(path, "result rows"):
         rows: pd.DataFrame = pd.read_csv(
-            path,
-            dtype=text,
-            keep_default_na=False,
-            na_values={column: [""] for column in _numeric_columns(path)},
-            **_EVERY_DIGIT,
+            path, dtype=text, keep_default_na=False, na_values=[""], **_EVERY_DIGIT
         )
-        return rows
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: cannot be read as result rows: {error}") from error
-
-
-def _numeric_columns(path: Path) -> list[str]:
-    with path.open(encoding="utf-8") as stream:
-        header = stream.readline().strip().split(",")
-    return [name for name in header if name not in (*_TEXT, *_MORE_TEXT)]
+        return rows.fillna(dict.fromkeys(set(_TEXT).intersection(rows), ""))
 
 
 def read_results(folder: Path) -> Results:
-    """Read the results of one experiment.
-
-    Parameters
-    ----------
-    folder : Path
-        The experiment's folder, with ``results.csv`` and ``manifest.json``.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or not what it should be.
-    """
+    """Read the results in an experiment's folder; every file must be sound."""
     manifest = read_manifest(folder / MANIFEST_FILE)
-    return Results(
-        manifest["experiment"]["name"],
-        read_rows(folder / ROWS_FILE),
-        manifest,
-        _read_refits(folder / REFITS_FILE),
-        _read_rules(folder / RULES_FILE),
-    )
+    name, rows = manifest["experiment"]["name"], read_rows(folder / ROWS_FILE)
+    refits = rules = None
+    if (path := folder / REFITS_FILE).exists():
+        refits = read_rows(path)
+        lacking = [column for column in _REFIT if column not in refits]
+        if lacking or (len(refits) and not is_integer_dtype(refits["split"])):
+            lacks = f"lacks {', '.join(lacking)}"
+            what = lacks if lacking else "has splits without number"
+            raise InputError(f"{path}: {what}; delete it and make it again")
+    if (path := folder / RULES_FILE).exists():
+        text = dict.fromkeys(_RULES[:-2], str)
+        with _reading(path, "rules tried"):
+            found: pd.DataFrame = pd.read_csv(
+                path, dtype=text, keep_default_na=False, **_EVERY_DIGIT
+            )
+            rules = found[list(_RULES)].astype({"mean": float, "sd": float})
+    return Results(name, rows, manifest, refits, rules)
 
 
-def _read_refits(path: Path) -> pd.DataFrame | None:
-    if not path.exists():
-        return None
-    refits = read_rows(path)
-    lacking = [column for column in _REFIT if column not in refits]
-    if lacking or (len(refits) and not is_integer_dtype(refits["split"])):
-        what = f"lacks {', '.join(lacking)}" if lacking else "has splits without number"
-        raise InputError(f"{path}: {what}; delete it and make it anew")
-    return refits
-
-
-def _read_rules(path: Path) -> pd.DataFrame | None:
-    if not path.exists():
-        return None
-    text = dict.fromkeys(_RULES[:-2], str)
+@contextmanager
+def _reading(path: Path, what: str) -> Iterator[None]:
     try:
-        rules: pd.DataFrame = pd.read_csv(
-            path, dtype=text, keep_default_na=False, **_EVERY_DIGIT
-        )
-        return rules[list(_RULES)].astype({"mean": float, "sd": float})
+        yield
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: cannot be read as rules tried: {error}") from error
+        raise InputError(f"{path}: cannot be read as {what}: {error}") from error
 
 
 def experiments_in(folder: Path) -> list[str]:
@@ -368,20 +307,7 @@ def experiments_in(folder: Path) -> list[str]:
 
 
 def load_results(folder: Path, names: Sequence[str] = ()) -> dict[str, Results]:
-    """Read the results of some or all experiments in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder with one folder an experiment, such as ``results/reference``.
-    names : sequence of str
-        Experiments to read; none means all.
-
-    Raises
-    ------
-    InputError
-        If there is no such experiment; the message lists those there are.
-    """
+    """Read the results of some experiments below a folder; no name means all."""
     there = experiments_in(folder)
     for name in names:
         if name not in there:

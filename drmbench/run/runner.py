@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,56 +96,33 @@ class RunOutcome:
 class Run:
     """Experiments and options, planned, ready to be shown or started.
 
-    Parameters
-    ----------
-    experiments : sequence of Experiment
-        What to run.
-    options : RunOptions
-        Filters and limits.
-    dry : bool
-        Whether nothing may be fetched or written.
-
-    Attributes
-    ----------
-    experiments : list of ExperimentRun
-        One per experiment.
-    history : History
-        How long earlier cells took.
-    adopted : int
-        Cells taken over from other experiments in the same folder.
-
-    Raises
-    ------
-    InputError
-        If a filter matches nothing.
+    A filter that matches nothing is refused. If ``dry``, nothing is fetched or written.
     """
 
     def __init__(
-        self,
-        experiments: Sequence[Experiment],
-        options: RunOptions,
-        *,
-        dry: bool = False,
+        self, experiments: Sequence[Experiment], options: RunOptions, dry: bool = False
     ) -> None:
         names = list(dict.fromkeys(d.name for e in experiments for d in e.datasets))
         labels = list(dict.fromkeys(m.label for e in experiments for m in e.methods))
+        wanted = matcher(options.datasets, names, "data set")
+        chosen = matcher(options.methods, labels, "method")
         self.options = options
-        self._wanted = matcher(options.datasets, names, "data set")
-        self._chosen = matcher(options.methods, labels, "method")
         self._forced = matcher(options.force, labels, "method")
         finished = {record["key"]: record for _, record in all_records(options.out)}
-        self.history, self.adopted = History(finished.values()), 0
+        self.history = History(finished.values())  #: How long earlier cells took
+        self.adopted = 0  #: Cells taken over from other experiments in the folder
         self.experiments: list[ExperimentRun] = []
         for experiment in experiments:
             store = Store(options.out / experiment.name)
-            known = _known_datasets(store.folder)
-            plan = make_plan(
-                experiment, wanted=self._wanted, known=known, fetch=not dry
-            )
+            known = {}
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                earlier = json.loads((store.folder / MANIFEST_FILE).read_bytes())
+                known = {entry["name"]: entry for entry in earlier["datasets"]}
+            plan = make_plan(experiment, wanted=wanted, known=known, fetch=not dry)
             cells = tuple(
                 task
                 for task in plan.cells
-                if self._wanted(task.dataset.name) and self._chosen(task.method.label)
+                if wanted(task.dataset.name) and chosen(task.method.label)
             )
             if not dry:
                 self.adopted += adopt(cells, store, finished)
@@ -156,24 +133,20 @@ class Run:
     ) -> ExperimentRun:
         """Decide which stored cells are kept and which cells are run."""
         options = self.options
-        stored = [task for task in cells if task.key in store.records]
-        replaced = {}
-        for task in stored:
-            record = store.records[task.key]
-            retried = options.retry_failed and record["status"] != "ok"
-            if retried or (options.force and self._forced(task.method.label)):
-                replaced[task.key] = record
-        kept = [store.records[t.key] for t in stored if t.key not in replaced]
-        new = {
-            task.key: task
-            for task in cells
-            if task.key not in store.records or task.key in replaced
+        stored = [(t, store.records[t.key]) for t in cells if t.key in store.records]
+        replaced = {
+            task.key: record
+            for task, record in stored
+            if (options.retry_failed and record["status"] != "ok")
+            or (options.force and self._forced(task.method.label))
         }
+        kept = [record for task, record in stored if task.key not in replaced]
+        left = store.records.keys() - replaced.keys()
         return ExperimentRun(
             plan,
             store,
             cells,
-            tuple(new.values()),
+            new=tuple({t.key: t for t in cells if t.key not in left}.values()),
             cached=len(kept),
             failed=list({r["key"]: r for r in kept if r["status"] != "ok"}.values()),
             replaced=replaced,
@@ -184,6 +157,11 @@ class Run:
     def new(self) -> list[Task]:
         """All cells to be run."""
         return [task for experiment in self.experiments for task in experiment.new]
+
+    @property
+    def cached(self) -> int:
+        """How many wanted cells are kept as they are."""
+        return sum(experiment.cached for experiment in self.experiments)
 
     def missing(self) -> list[PlannedDataset]:
         """Return the data sets that cannot be obtained."""
@@ -235,15 +213,6 @@ class Run:
         return outcome
 
 
-def _known_datasets(folder: Path) -> Mapping[str, Mapping[str, Any]]:
-    """Return what an earlier manifest says of data sets, by name."""
-    try:
-        text = (folder / MANIFEST_FILE).read_text(encoding="utf-8")
-        return {entry["name"]: entry for entry in json.loads(text)["datasets"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
 def adopt(cells: Sequence[Task], store: Store, finished: Mapping[str, Record]) -> int:
     """Copy finished cells of other experiments that are the same cells.
 
@@ -265,10 +234,7 @@ class _Dispatcher:
     """Sends cells to a pool and stores their records, until nothing is left to do."""
 
     def __init__(
-        self,
-        experiments: Sequence[ExperimentRun],
-        pool: Pool,
-        progress: PlainProgress,
+        self, experiments: Sequence[ExperimentRun], pool: Pool, progress: PlainProgress
     ) -> None:
         self._experiments, self._pool, self._progress = experiments, pool, progress
         self._queue = deque(
@@ -349,8 +315,8 @@ class _Dispatcher:
             # Perhaps there was too little memory for two: try it by itself.
             job.alone = True
             self._queue.appendleft(job)
-            text = f"{describe(job.task)}: {answer.reason}; trying again alone"
-            self._progress.say(text)
+            again = f"{describe(job.task)}: {answer.reason}; trying again alone"
+            self._progress.say(again)
             return
         record = make_record(job.task, answer, job.substitute)
         job.store.append(record)

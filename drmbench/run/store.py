@@ -12,17 +12,15 @@ from __future__ import annotations
 import csv
 import errno
 import importlib.util
-import io
 import json
 import logging
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drmbench.config.model import Experiment
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import locked, replacing
 from drmbench.run.results import ROWS_FILE, read_rows
@@ -81,21 +79,18 @@ def encode(record: Record) -> bytes:
 
 def decode(line: bytes) -> Record | None:
     """Return the record of a journal line, or None if the line is damaged."""
-    checksum, _, payload = line.partition(b" ")
-    if checksum != b"%08x" % zlib.crc32(payload):
+    checksum, _, payload = line.removesuffix(b"\n").partition(b" ")
+    if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(payload):
         return None
-    record = json.loads(payload)
+    try:
+        record = json.loads(payload)
+    except ValueError:
+        return None
     return record if isinstance(record, dict) else None
 
 
 def upgrade(record: Record, origin: Path) -> Record:
-    """Bring a record to the present schema version, step by step.
-
-    Raises
-    ------
-    InputError
-        If it was written by a newer drmbench, or no step leads here.
-    """
+    """Bring a record to the present schema version, step by step."""
     while (version := int(record.get("schema", 0))) != SCHEMA_VERSION:
         if version not in UPGRADERS:
             raise InputError(
@@ -108,30 +103,15 @@ def upgrade(record: Record, origin: Path) -> Record:
 
 
 class Store:
-    """The finished cells of one experiment.
-
-    Parameters
-    ----------
-    folder : Path
-        The experiment's folder; made when the first cell is written.
-
-    Attributes
-    ----------
-    records : dict of str to dict
-        Record of each finished cell, by key.
-    rejected : int
-        Number of damaged lines that were set aside.
-    """
+    """The finished cells of one experiment."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.records: dict[str, Record] = {}
-        self.rejected = 0
+        self.folder = folder  #: Made when the first cell is written
+        self.records: dict[str, Record] = {}  #: Of each finished cell, by key
+        self.rejected = 0  #: Damaged lines that were set aside
         self._read_to = 0
         self._claims: int | None = None
-        if self.journal.exists():
-            with locked(folder, "journal"):
-                self._read()
+        self.refresh()
 
     @property
     def journal(self) -> Path:
@@ -147,10 +127,7 @@ class Store:
     def append(self, record: Record) -> None:
         """Write a finished cell; when this returns, the cell survives anything.
 
-        Raises
-        ------
-        DiskFullError
-            If there is no room; everything written before is safe.
+        A full disk raises :class:`DiskFullError`; all that was written before is safe.
         """
         line = encode(record)
         with locked(self.folder, "journal"):
@@ -160,7 +137,16 @@ class Store:
             except OSError as error:
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                     raise
-                self._append_from_reserve(line, error)
+                reserve = self.folder / _RESERVE
+                if reserve.exists():
+                    reserve.unlink()
+                    with suppress(OSError):
+                        _append(self.journal, line)
+                    self._read()
+                raise DiskFullError(
+                    f"cannot write to {self.journal}: {error.strerror}. What was"
+                    " finished is safe; make room and run the same command again."
+                ) from error
             self._read()
 
     def reserve(self) -> None:
@@ -169,9 +155,8 @@ class Store:
         try:
             (self.folder / _RESERVE).write_bytes(bytes(_RESERVE_BYTES))
         except OSError as error:
-            raise DiskFullError(
-                f"cannot write to {self.folder}: {error.strerror}"
-            ) from error
+            text = f"cannot write to {self.folder}: {error.strerror}"
+            raise DiskFullError(text) from error
 
     def release(self) -> None:
         """Give the reserved room back, and all claims."""
@@ -185,14 +170,12 @@ class Store:
 
         The system gives claims back when a process ends, however it ends.
         """
-        if fcntl is None:
-            return True
-        try:
-            fcntl.lockf(
-                self._claims_file(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key)
-            )
-        except OSError:
-            return False
+        if fcntl is not None:
+            exclusive = fcntl.LOCK_EX | fcntl.LOCK_NB
+            try:
+                fcntl.lockf(self._claims_file(), exclusive, 1, _place(key))
+            except OSError:
+                return False
         return True
 
     def unclaim(self, key: str) -> None:
@@ -208,22 +191,6 @@ class Store:
             self._claims = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         return self._claims
 
-    def _append_from_reserve(self, line: bytes, error: OSError) -> None:
-        reserve = self.folder / _RESERVE
-        full = DiskFullError(
-            f"cannot write to {self.journal}: {error.strerror}. What was finished is"
-            " safe; make room and run the same command again."
-        )
-        if not reserve.exists():
-            raise full from error
-        reserve.unlink()
-        try:
-            _append(self.journal, line)
-        except OSError:
-            raise full from error
-        self._read()
-        raise full from error
-
     def _read(self) -> None:
         """Read the lines since the last time; the journal's lock is held."""
         if not self.journal.exists():
@@ -233,34 +200,22 @@ class Store:
                 self._read_to = 0  # rewritten without damaged lines
             stream.seek(self._read_to)
             content = stream.read()
-        damaged = [
-            line
-            for line in content.splitlines(keepends=True)
-            if line.strip() and not self._take(line)
-        ]
+        damaged = []
+        for line in content.splitlines(keepends=True):
+            record = decode(line)
+            if record is not None:
+                record = upgrade(record, self.journal)
+                self.records[record["key"]] = record
+            elif line.strip():
+                damaged.append(line)
         self._read_to += len(content)
         if damaged:
             self._set_aside(damaged)
 
-    def _take(self, line: bytes) -> bool:
-        try:
-            record = decode(line.rstrip(b"\n"))
-        except ValueError:
-            record = None
-        if record is None or not line.endswith(b"\n"):
-            return False
-        record = upgrade(record, self.journal)
-        self.records[record["key"]] = record
-        return True
-
     def _set_aside(self, damaged: list[bytes]) -> None:
         self.rejected += len(damaged)
-        logger.warning(
-            "%s: %d damaged line(s) set aside in %s; their cells run again",
-            self.journal,
-            len(damaged),
-            REJECTED,
-        )
+        text = "%s: %d damaged line(s) set aside in %s; their cells run again"
+        logger.warning(text, self.journal, len(damaged), REJECTED)
         with (self.folder / REJECTED).open("ab") as stream:
             stream.writelines(line.rstrip(b"\n") + b"\n" for line in damaged)
         kept = [encode(record) for record in self.records.values()]
@@ -309,12 +264,6 @@ def open_store(folder: Path) -> Iterator[Store]:
         store.release()
 
 
-def columns_of(experiment: Experiment) -> list[str]:
-    """Return the columns of an experiment's rows, in order."""
-    metrics = experiment.metrics if experiment.kind == "classification" else ()
-    return [*_FIRST_COLUMNS, *metrics, *_LAST_COLUMNS[experiment.kind]]
-
-
 def write_rows(plan: Plan, store: Store) -> Path:
     """Write the rows of all finished cells of a plan, in the plan's order."""
     rows = (
@@ -323,22 +272,23 @@ def write_rows(plan: Plan, store: Store) -> Path:
         if task.key in store.records
         for row in store.records[task.key]["rows"]
     )
-    path = store.folder / ROWS_FILE
-    with replacing(path) as temporary:
-        text = csv_text(columns_of(plan.experiment), rows)
-        temporary.write_text(text, encoding="utf-8", newline="")
+    path, experiment = store.folder / ROWS_FILE, plan.experiment
+    metrics = experiment.metrics if experiment.kind == "classification" else ()
+    write_csv(path, [*_FIRST_COLUMNS, *metrics, *_LAST_COLUMNS[experiment.kind]], rows)
     return path
 
 
-def csv_text(columns: list[str], rows: Iterable[dict[str, Any]]) -> str:
-    """Return rows as CSV; numbers keep every digit."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(
-        stream, columns, restval="", extrasaction="ignore", lineterminator="\n"
-    )
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+def write_csv(path: Path, columns: list[str], rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as CSV, all or nothing; numbers keep every digit."""
+    with (
+        replacing(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        writer = csv.DictWriter(
+            stream, columns, restval="", extrasaction="ignore", lineterminator="\n"
+        )
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def write_parquet(path: Path) -> None:

@@ -5,19 +5,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from drmbench.config.model import (
-    DatasetRef,
-    Experiment,
-    Kind,
-    Measurement,
-    MethodRef,
-)
-from drmbench.methods.base import Method
+from drmbench.config.model import DatasetRef, Experiment, Kind, Measurement, MethodRef
 from drmbench.protocol.protocol import Protocol, ScalingMode
 from drmbench.protocol.splits import SplitPlan
 
@@ -26,58 +18,25 @@ SCHEMA_VERSION = 1
 
 
 class Task(BaseModel):
-    """One data set, method, scaling mode and split, ready to be run anywhere.
-
-    Attributes
-    ----------
-    key : str
-        Identity of the cell: equal keys mean equal results.
-    kind : {"classification", "timing", "convergence"}
-        What to do.
-    dataset : DatasetRef
-        What to load.
-    fingerprint : str
-        What the loaded data must hash to.
-    substitutes : bool
-        Whether a relative may stand in.
-    method : MethodRef
-        What to run.
-    protocol : Protocol
-        Selection, scaling mode, metrics and seed.
-    split : SplitPlan
-        How the data set is split.
-    number : int
-        Which split; for timing and convergence which size or penalty.
-    measure : Measurement
-        For timing and convergence.
-    """
+    """One data set, method, scaling mode and split, ready to be run anywhere."""
 
     model_config = ConfigDict(frozen=True)
 
-    key: str
-    kind: Kind
-    dataset: DatasetRef
-    fingerprint: str
-    substitutes: bool
-    method: MethodRef
-    protocol: Protocol
-    split: SplitPlan
-    number: int
-    measure: Measurement
+    key: str  #: Identity of the cell: equal keys mean equal results
+    kind: Kind  #: What to do
+    dataset: DatasetRef  #: What to load
+    fingerprint: str  #: What the loaded data must hash to
+    substitutes: bool  #: Whether a relative may stand in
+    method: MethodRef  #: What to run
+    protocol: Protocol  #: Selection, scaling mode, metrics and seed
+    split: SplitPlan  #: How the data set is split
+    number: int  #: Which split; for timing and convergence which size or penalty
+    measure: Measurement  #: For timing and convergence
 
     @property
     def mode(self) -> ScalingMode:
         """The scaling mode."""
         return self.protocol.scaling
-
-    def to_json(self) -> str:
-        """Return the task as one line of JSON."""
-        return self.model_dump_json()
-
-    @classmethod
-    def from_json(cls, line: str) -> Task:
-        """Build the task again from its line."""
-        return cls.model_validate_json(line)
 
 
 def make_task(
@@ -102,20 +61,24 @@ def make_task(
         number=number,
         measure=experiment.measure,
     )
-    return task.model_copy(update={"key": _key(task)})
+    return task.model_copy(update={"key": key_of(task)})
 
 
-def _key(task: Task) -> str:
+def key_of(task: Task) -> str:
     """Hash all that decides a cell's result, and nothing that does not."""
-    selection = dataclasses.asdict(task.protocol.selection)
-    del selection["note"]
+    method = task.protocol.method_as_used(task.method.method())
     identity: dict[str, Any] = {
         "schema": SCHEMA_VERSION,
         "kind": task.kind,
         "data": task.fingerprint,
         # The name is part of each split's seed.
         "dataset": task.dataset.name,
-        "method": _method_identity(task.protocol.method_as_used(task.method.method())),
+        "method": {
+            "name": method.name,
+            # Grid order decides ties, so it is part of the identity.
+            "grid": [[name, list(values)] for name, values in method.grid.items()],
+            "fixed": dict(method.defaults),
+        },
         "scaling": task.mode,
         "metrics": task.protocol.metrics,
         "seed": task.protocol.seed,
@@ -123,17 +86,10 @@ def _key(task: Task) -> str:
         "number": task.number,
     }
     if task.kind == "classification":
+        selection = dataclasses.asdict(task.protocol.selection)
+        del selection["note"]
         identity["selection"] = selection
     else:
         identity["measure"] = task.measure.model_dump()
     text = json.dumps(identity, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-def _method_identity(method: Method) -> Mapping[str, Any]:
-    return {
-        "name": method.name,
-        # Grid order decides ties, so it is part of the identity.
-        "grid": [[name, list(values)] for name, values in method.grid.items()],
-        "fixed": dict(method.defaults),
-    }

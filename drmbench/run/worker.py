@@ -29,11 +29,8 @@ if TYPE_CHECKING:  # a worker imports what is heavy after it has set its limits
 START_SECONDS = 300.0
 #: One thread per worker: more of them slow small problems down by a factor of 50.
 THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
 )
 
 #: Share of the machine's memory that all cells together may use.
@@ -65,13 +62,10 @@ class Answer:
 class Worker:
     """A child process that runs one cell at a time and can be killed alone.
 
-    Parameters
-    ----------
-    memory : int
-        Bytes it may use; 0 is no limit.
+    It may use ``memory`` bytes.
     """
 
-    def __init__(self, memory: int = 0) -> None:
+    def __init__(self, memory: int) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by stop()
         self._buffer = b""
         self._started = time.monotonic()
@@ -110,29 +104,21 @@ class Worker:
         while b"\n" in self._buffer:
             line, _, self._buffer = self._buffer.partition(b"\n")
             message = json.loads(line)
+            seconds = time.monotonic() - self._started
             if "rows" in message:
-                return Answer("ok", message["rows"], seconds=self._seconds())
+                return Answer("ok", message["rows"], seconds=seconds)
             if "failure" in message:
-                reason = message["failure"]
-                return Answer("failed", reason=reason, seconds=self._seconds())
+                return Answer("failed", reason=message["failure"], seconds=seconds)
             self._ready = True
             self._started = time.monotonic()  # starting is not the cell's time
+        seconds = time.monotonic() - self._started
         if self._process.poll() is not None:
-            return Answer(
-                "failed",
-                reason=self._exit_reason(),
-                seconds=self._seconds(),
-                process_ended=True,
-                killed=self._process.returncode == -signal.SIGKILL,
-            )
+            killed = self._process.returncode == -signal.SIGKILL
+            return Answer("failed", [], self._exit_reason(), seconds, True, killed)
         limit = self._timeout if self._ready else START_SECONDS
-        if limit is not None and self._seconds() > limit:
-            return Answer(
-                "timeout",
-                reason=f"not done within its time limit of {limit:g} s",
-                seconds=self._seconds(),
-                process_ended=True,
-            )
+        if limit is not None and seconds > limit:
+            reason = f"not done within its time limit of {limit:g} s"
+            return Answer("timeout", [], reason, seconds, process_ended=True)
         return None
 
     def stop(self) -> None:
@@ -143,9 +129,6 @@ class Worker:
             assert pipe is not None
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-
-    def _seconds(self) -> float:
-        return time.monotonic() - self._started
 
     def _exit_reason(self) -> str:
         """Say why the process ended, with the last line of its standard error."""
@@ -167,14 +150,9 @@ class Worker:
 def machine_memory() -> int:
     """Return the memory of this machine, or of its container if that has less."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in (
-        "/sys/fs/cgroup/memory.max",
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-    ):
-        try:
-            total = min(total, int(Path(path).read_text()))
-        except (OSError, ValueError):
-            continue
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            total = min(total, int(Path("/sys/fs/cgroup", name).read_text()))
     return total
 
 
@@ -186,12 +164,7 @@ def default_memory() -> int:
 def cell_memory(method: Method, n_train: int, n: int, p: int) -> int:
     """Estimate the bytes that a cell needs at its peak.
 
-    Parameters
-    ----------
-    method : Method
-        A kernel method holds square matrices of the training part.
-    n_train, n, p : int
-        Training rows, all rows, and features.
+    A kernel method holds square matrices of the training part.
     """
     data = 8 * n * p * _DATA_COPIES
     squares = 0
@@ -212,7 +185,13 @@ def main() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
+
+    def read_lines() -> None:
+        for line in sys.stdin.buffer:
+            lines.put(line)
+        os._exit(0)  # the run is gone, so nobody waits for an answer
+
+    threading.Thread(target=read_lines, daemon=True).start()
     # Import what cells need before any cell, so that none is timed with it.
     import sklearn.datasets  # noqa: F401
     from threadpoolctl import threadpool_limits
@@ -227,20 +206,13 @@ def main() -> None:
             _send(answers, _answer(lines.get()))
 
 
-def _read_lines(lines: queue.SimpleQueue[bytes]) -> None:
-    """Queue the lines of standard input; end the process when it closes."""
-    for line in sys.stdin.buffer:
-        lines.put(line)
-    os._exit(0)  # the run is gone, so nobody waits for an answer
-
-
 def _answer(line: bytes) -> dict[str, Any]:
     from drmbench.errors import DrmbenchError
     from drmbench.run.execute import execute
     from drmbench.run.task import Task
 
     try:
-        return {"rows": execute(Task.from_json(line.decode()))}
+        return {"rows": execute(Task.model_validate_json(line))}
     except MemoryError as error:
         return {"failure": f"out of memory: {error}".rstrip(": ")}
     except DrmbenchError as error:

@@ -11,7 +11,7 @@ from claim_results import names_of
 from result_files import make_results
 from typer.testing import CliRunner
 
-from drmbench.cli.tables import tables as tables_command
+from drmbench.cli.publish import tables as tables_command
 from drmbench.errors import InputError
 from drmbench.report.tables import rendered_tables, write_tables
 from drmbench.run.results import load_results

@@ -1,0 +1,248 @@
+"""``drmbench fit`` and ``predict``: the exact linear DRM on files of any length."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from drmbench.cli.output import examples
+from drmbench.errors import InputError
+
+if TYPE_CHECKING:
+    from drmbench.protocol.file_fit import FileFacts
+
+app = typer.Typer()
+
+Data = Annotated[Path, Argument(metavar="DATA", help="A csv, tsv, LIBSVM or npy file.")]
+ChunkSize = Annotated[
+    int | None,
+    Option(min=1, help="Rows read at a time. By default about 500,000 cells."),
+]
+
+#: Classes that are listed with their counts, and unknown classes that are named.
+_SHOWN_CLASSES = 10
+
+
+@app.command(
+    epilog=examples(
+        "drmbench fit flights.csv --target late --save flights.model",
+        "drmbench fit flights.csv.gz --target late --select --score"
+        " --save flights.model",
+        "drmbench fit big.libsvm --alpha 0.1 --beta 10 --chunksize 5000",
+        "drmbench fit matrix.npy --target last --no-scale",
+    )
+)
+def fit(
+    data: Data,
+    target: Annotated[
+        str | None,
+        Option(
+            *("--target", "-t"),
+            metavar="COL",
+            help="Column that holds the class: its name (csv, tsv), or its number from"
+            " 0 or 'last' (npy). LIBSVM files need none.",
+        ),
+    ] = None,
+    chunksize: ChunkSize = None,
+    alpha: Annotated[
+        float | None,
+        Option(help="Weight of the within-class scatter, >= 0. By default 1."),
+    ] = None,
+    beta: Annotated[float | None, Option(help="Ridge, > 0. By default 1.")] = None,
+    scale: Annotated[
+        bool,
+        Option(
+            "--scale/--no-scale",
+            help="Divide each feature by its largest absolute value in DATA.",
+        ),
+    ] = True,
+    select: Annotated[
+        bool,
+        Option(
+            "--select",
+            help="Choose alpha and beta out of 0.001 … 1000 by exact leave-one-out, on"
+            " 5000 rows drawn at random if DATA has more.",
+        ),
+    ] = False,
+    score: Annotated[
+        bool,
+        Option("--score", help="Also predict DATA itself, in one more pass over it."),
+    ] = False,
+    save: Annotated[
+        Path | None, Option(metavar="MODEL", help="Write the model to a file.")
+    ] = None,
+) -> None:
+    """Fit the exact linear DRM to a file, in chunks: any length fits in memory.
+
+    The features must be numbers. A model is a features × features matrix a class, so
+    features may be some thousands, rows any number. DATA is read twice: for the
+    classes and scales, and for the model.
+    """
+    from drmbench.data.user import open_labelled, rows_per_chunk
+    from drmbench.drm.model_file import save_model
+    from drmbench.drm.system import check_weights
+    from drmbench.protocol.file_fit import (
+        SELECTION_ROWS,
+        RecallTally,
+        fit_file,
+        predictions,
+        scan,
+    )
+
+    if select and (alpha is not None or beta is not None):
+        raise InputError("--select chooses alpha and beta: leave --alpha, --beta out")
+    alpha, beta = 1.0 if alpha is None else alpha, 1.0 if beta is None else beta
+    try:
+        check_weights(alpha, beta)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    _refuse_overwriting(save, data)
+    start = time.perf_counter()
+    file = open_labelled(data, target=target)
+    rows = rows_per_chunk(file, chunksize)
+    facts = scan(file, rows, draw=SELECTION_ROWS if select else 0)
+    counts = [f"{name} {count}" for name, count in facts.class_counts.items()]
+    more = ", …" if len(counts) > _SHOWN_CLASSES else ""
+    typer.echo(
+        f"{file.path.name}: {facts.n_samples} rows, {file.n_features} features,"
+        f" {len(counts)} classes ({', '.join(counts[:_SHOWN_CLASSES])}{more})"
+    )
+    if select:
+        alpha, beta = _selected(facts, scale)
+    classes, divisors = list(facts.class_counts), facts.scale if scale else None
+    model = fit_file(file, rows, classes, alpha=alpha, beta=beta, scale=divisors)
+    scaling = "divided by their largest absolute value" if scale else "as they are"
+    typer.echo(f"alpha {alpha:g}, beta {beta:g}, features {scaling}")
+    typer.echo(f"fitted in {time.perf_counter() - start:.2f} s")
+    if score:
+        tally = RecallTally()
+        for _ in predictions(model, file, rows, tally):
+            pass
+        typer.echo(f"on the training rows: {_scores_text(tally.scores())}")
+    if save is not None:
+        save_model(
+            save,
+            model.classifier,
+            feature_names=model.feature_names,
+            class_names=model.class_names,
+            scale=model.scale,
+            target=target,
+        )
+        typer.echo(f"model written to {save}")
+
+
+def _refuse_overwriting(output: Path | None, *inputs: Path) -> None:
+    """Refuse to write where the command reads, or over a directory."""
+    if output is None:
+        return
+    if output.is_dir():
+        raise InputError(f"{output}: a directory; give the name of a file to write")
+    for path in inputs:
+        if path.exists() and output.exists() and output.samefile(path):
+            raise InputError(f"{output}: this file is read; write to another one")
+
+
+def _selected(facts: FileFacts, scale: bool) -> tuple[float, float]:
+    """Choose alpha and beta on the drawn rows, and say how well they do there."""
+    from drmbench.protocol.file_fit import choose_weights
+
+    choice = choose_weights(facts.sample, facts.scale if scale else None)
+    drawn = "all rows"
+    if choice.rows < facts.n_samples:
+        drawn = f"{choice.rows} rows drawn at random out of {facts.n_samples}"
+    typer.echo(
+        f"selected by exact leave-one-out on {drawn}: accuracy {choice.accuracy:.4f}"
+    )
+    return choice.alpha, choice.beta
+
+
+def _scores_text(scores: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
+
+
+@app.command(
+    epilog=examples(
+        "drmbench predict flights.model new.csv",
+        "drmbench predict flights.model new.csv --out late.csv",
+        "drmbench predict flights.model test.csv --target late --out late.csv",
+    )
+)
+def predict(
+    model: Annotated[
+        Path, Argument(metavar="MODEL", help="What `drmbench fit … --save` wrote.")
+    ],
+    data: Data,
+    target: Annotated[
+        str | None,
+        Option(
+            *("--target", "-t"),
+            metavar="COL",
+            help="Column that holds the true class, to score the predictions: its name"
+            " (csv, tsv), its number from 0 or 'last' (npy), 'first' (LIBSVM).",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Write there instead of to the screen."),
+    ] = None,
+    chunksize: ChunkSize = None,
+) -> None:
+    """Predict the class of each row of a file: one a line, below the heading.
+
+    Columns of csv and tsv files may stand in any order; they are found by the names
+    the model was fitted with.
+    """
+    from drmbench.data.chunks import FeatureRequest
+    from drmbench.data.user import open_chunked, rows_per_chunk
+    from drmbench.drm.model_file import load_model
+    from drmbench.protocol.file_fit import RecallTally, predictions
+
+    _refuse_overwriting(out, model, data)
+    stored = load_model(model)
+    request = FeatureRequest(stored.feature_names, stored.n_features, stored.target)
+    file = open_chunked(data, target=target, request=request)
+    tally = RecallTally() if target is not None else None
+    with _destination(out) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        heading = ["prediction"]
+        rows = rows_per_chunk(file, chunksize)
+        for predicted in predictions(stored, file, rows, tally):
+            if heading:  # only now: a file that cannot be read leaves no output
+                writer.writerow(heading)
+                heading = []
+            writer.writerows([label] for label in predicted.tolist())
+    if tally is not None:
+        classes = map(str, stored.classifier.classes_.tolist())
+        unknown = tally.unknown(stored.class_names or tuple(classes))
+        if unknown:
+            named = ", ".join(map(repr, unknown[:_SHOWN_CLASSES]))
+            text = f"classes the model does not know, counted as wrong: {named}"
+            typer.echo(text, err=True)
+        # Not into predictions on the screen.
+        typer.echo(_scores_text(tally.scores()), err=out is None)
+
+
+@contextmanager
+def _destination(out: Path | None) -> Iterator[IO[str]]:
+    """Give the file to write, or the screen; a file appears when it is complete."""
+    from drmbench.files import replacing
+
+    if out is None:
+        yield sys.stdout
+        return
+    try:
+        with (
+            replacing(out) as temporary,
+            temporary.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            yield stream
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror})") from error
