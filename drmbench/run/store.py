@@ -16,7 +16,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,9 +63,6 @@ _LAST_COLUMNS = {
     ),
 }
 
-#: How to bring a record of an older schema version to the next one, by old version.
-UPGRADERS: dict[int, Callable[[Record], Record]] = {}
-
 
 class DiskFullError(DrmbenchError):
     """The disk is full; what was finished is safe."""
@@ -87,19 +84,6 @@ def decode(line: bytes) -> Record | None:
     except ValueError:
         return None
     return record if isinstance(record, dict) else None
-
-
-def upgrade(record: Record, origin: Path) -> Record:
-    """Bring a record to the present schema version, step by step."""
-    while (version := int(record.get("schema", 0))) != SCHEMA_VERSION:
-        if version not in UPGRADERS:
-            raise InputError(
-                f"{origin}: results of schema version {version}; this drmbench reads"
-                f" version {SCHEMA_VERSION}. Use the drmbench that wrote them, or"
-                " another --out folder."
-            )
-        record = UPGRADERS[version](record)
-    return record
 
 
 class Store:
@@ -204,7 +188,12 @@ class Store:
         for line in content.splitlines(keepends=True):
             record = decode(line)
             if record is not None:
-                record = upgrade(record, self.journal)
+                if (version := record.get("schema", 0)) != SCHEMA_VERSION:
+                    raise InputError(
+                        f"{self.journal}: results of schema version {version}; this"
+                        f" drmbench reads version {SCHEMA_VERSION}. Use the drmbench"
+                        " that wrote them, or another --out folder."
+                    )
                 self.records[record["key"]] = record
             elif line.strip():
                 damaged.append(line)
