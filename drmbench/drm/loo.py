@@ -148,6 +148,7 @@ def _own_systems_pay(counts: NDArray[np.intp]) -> list[bool]:
 
 def _inverse(factor: Array) -> Array:
     """Return the inverse of a matrix from its lower Cholesky factor, overwriting it."""
+    inverse: Array
     inverse, info = lapack.dpotri(factor, lower=1, overwrite_c=1)
     if info != 0 or not np.isfinite(inverse).all():
         raise IllConditionedError("Q + βI could not be inverted in double precision")
