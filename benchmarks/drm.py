@@ -58,28 +58,47 @@ def ijcnn1():
         return "synthetic, ijcnn1's shape", X[:49_990], y[:49_990], X[49_990:]
 
 
+def factorise_and_invert(K):
+    """Do what one Cholesky factorisation and inversion of this size cost."""
+    matrix = np.asfortranarray(K)
+    matrix.flat[:: len(K) + 1] += 1.0
+    factor, _ = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+    lapack.dpotri(factor, lower=1, overwrite_c=1)
+
+
+def imbalanced(n, ratio):
+    """Return two overlapping classes, one `ratio` times as large as the other."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(n) < n / (1 + ratio)).astype(int)
+    X = rng.normal(size=(n, 5))
+    X[y == 1] += 1.0
+    return X, y
+
+
 def exact_leave_one_out():
+    for n, ratio, most in ((200, 9, 6), (400, 9, 4), (800, 9, 3.5), (1187, 8, 3)):
+        X, y = imbalanced(n, ratio)
+        K = gram(X, kernel=Kernel("rbf", gamma=0.5))
+        report(
+            f"exact LOO, n = {n}, imbalance {ratio}: one Cholesky + potri",
+            seconds(lambda K=K, y=y: loo_dissimilarities(K, y, 0.1, 0.1), 9),
+            seconds(lambda K=K: factorise_and_invert(K), 9),
+            f">= {1 / most:.2f}",
+        )
     X, y = digits()
     K = gram(X, kernel=Kernel("rbf", gamma=0.1))
-
-    def factorise_and_invert():
-        matrix = np.asfortranarray(K)
-        matrix.flat[:: len(K) + 1] += 1.0
-        factor, _ = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
-        lapack.dpotri(factor, lower=1, overwrite_c=1)
 
     def refit(i):
         rest = np.delete(np.arange(len(y)), i)
         model = DRMClassifier(kernel="precomputed")
         model.fit(K[np.ix_(rest, rest)], y[rest]).predict(K[[i]][:, rest])
 
-    ours = seconds(lambda: loo_dissimilarities(K, y, 1.0, 1.0), 5)
-    report(
-        "exact LOO, digits 1797: one Cholesky + potri",
-        ours,
-        seconds(factorise_and_invert, 5),
-        ">= 0.25",
-    )
+    def left_out():
+        loo_dissimilarities(K, y, 0.1, 0.1)
+
+    ours = seconds(left_out, 5)
+    one = seconds(lambda: factorise_and_invert(K), 5)
+    report("exact LOO, digits 1797: one Cholesky + potri", ours, one, ">= 0.38")
     ten = seconds(lambda: [refit(i) for i in range(10)], 1)
     report(
         "exact LOO, digits 1797: n refits (extrapolated from 10)",
@@ -87,6 +106,29 @@ def exact_leave_one_out():
         ten / 10 * len(y),
         ">= 300",
     )
+    with threadpool_limits(limits=2):
+        two = seconds(lambda: factorise_and_invert(K), 5)
+        report(
+            "the same with two BLAS threads: one Cholesky + potri",
+            seconds(left_out, 5),
+            two,
+            ">= 0.20",
+        )
+
+
+def small_searches():
+    """Time two searches of 343 candidates on a small imbalanced set."""
+    X, y = imbalanced(268, 3.4)
+    for cv, words, most in (("loo", "LOO", 1.6), (5, "5-fold", 1.0)):
+        search = DRMClassifierCV(scoring="gmean", cv=cv)
+        with warnings.catch_warnings(action="ignore", category=ConditioningWarning):
+            start = time.process_time()
+            search.fit(X, y)
+        spent = time.process_time() - start
+        print(
+            f"DRMClassifierCV, 343 rbf candidates, {words}, n = 268: {spent:.2f} s of"
+            f" processor time   wanted <= {most} s"
+        )
 
 
 def grid_search():
@@ -217,6 +259,7 @@ def main():
     with threadpool_limits(limits=1):
         print(f"{'what, and against what':<62} {'ours':>12} {'against':>14}")
         exact_leave_one_out()
+        small_searches()
         data = ijcnn1()
         linear_against_liblinear(*data)
         iterative_solvers(*data)

@@ -1,23 +1,29 @@
 """Exact leave-one-out dissimilarities for kernel DRM in O(n³), not O(n⁴).
 
 Leaving out sample i of class c deletes row and column i of ``Q + βI`` and changes its
-class block from ``K_cc/n_c`` to ``K_cc/(n_c - 1)``. Both are low-rank corrections of
-one inverse M, shared by all samples of the class (docs/math.md, section 6): for the
-columns b of class c let ``T = M_b K_cc``, ``γ = α/(n_c(n_c - 1))`` and
-``S = I - γ M_cc K_cc``. For a right-hand side R, column i for left-out sample i, and
-``Y = M R``, the class-corrected solution is ``F = Y + γ T S⁻¹ Y_c``, that of the
-identity's columns is ``X = M_b + γ T S⁻¹ M_cc``, and deleting i leaves
-``F_i - X_i F_ii/X_ii``.
+class block from ``K_cc/n_c`` to ``K_cc/(n_c - 1)``. There are two ways to share work
+between the samples of a class; each class takes the one that needs fewer operations
+(docs/math.md, section 6).
 
-Changing the class block while i is still in it can give an indefinite or singular
-matrix although the system without i is positive definite (large α, tiny classes, or a
-kernel that swamps the ridge). Samples whose divisors tell so are deleted first, or
-fitted again where a class is so large that this costs less.
+*Its own system.* G is ``Q + βI`` with the changed block, i still in it. With X the
+class's columns of its inverse, ``D = αH + β``, ``t = α/(n_c - 1)`` and
+``F = E_b - X D_b + t X K_cc``, deleting i leaves ``F_i - X_i F_ii/X_ii``. Where the
+class is large, ``X K_cc`` follows from the other classes' columns o of the inverse:
+``F = (E_b - X D_b - t (G⁻¹)_o K_ob)/(1 - t)``.
 
-The decision follows from the normal equations, ``Kw = k - (αH + β)w + αB^(-i)w`` on the
+*The shared inverse* M of ``Q + βI``, corrected for the class: with ``T = M_b K_cc``,
+``γ = α/(n_c(n_c - 1))`` and ``S = I - γ M_cc K_cc``, the solution ``Y = M R`` becomes
+``F = Y + γ T S⁻¹ Y_c``, the columns of the inverse ``X = M_b + γ T S⁻¹ M_cc``, and
+deleting i leaves ``F_i - X_i F_ii/X_ii`` again. It is cheaper for many small classes,
+and it is what remains where G is not positive definite although the system without i is
+(large α, tiny classes, or a kernel that swamps the ridge): samples whose divisors X_ii
+have lost digits are refined by their residual, deleted first, or fitted again.
+
+The decision follows from the normal equations, ``Kw = k - Dw + αB^(-i)w`` on the
 remaining samples, which leaves per class j only ``q_j = w_jᵀK_jj w_j``,
-``s_j = w_jᵀk_j`` and ``p_j = Σ(αh + β)w_j²``:
-``δ_j = 2q_j(1 - α/n_j) - 4s_j + 2p_j + t`` with t the same for all classes.
+``s_j = w_jᵀk_j`` and ``p_j = Σ D w_j²``:
+``δ_j = 2q_j(1 - α/n_j) - 4s_j + 2p_j + t`` with t the same for all classes. They also
+give q of a class that is larger than all others together without its own block of K.
 """
 
 from __future__ import annotations
@@ -44,11 +50,14 @@ __all__ = [
 ]
 
 
-#: The error of an unrefined solution grows with the square of the condition number;
-#: below this reciprocal condition one refinement step is worth its price.
-REFINE_BELOW = 1e-4
 #: Below this relative size a divisor has lost half its digits to cancellation.
 SAFE = 1e-8
+#: A corrected solution has a relative error of about ε·M_ii·D_i·M_ii/X_ii; above this
+#: multiple of ε it is refined by its residual, until a step changes it, in the norm of
+#: the system, by less than the second number. What does not get there is fitted again.
+REFINE_ABOVE, REFINED, STEPS = 500.0, 1e-10, 4
+#: Divisors 1 - α/n_c nearer to zero than this are avoided by the plain products.
+SMALLEST_DIVISOR = 0.05
 
 
 def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
@@ -112,18 +121,72 @@ def loo_dissimilarities_in_class_order(system: DenseSystem, beta: float) -> Arra
 
     Rows and columns stay in class order; this is the form grid searches call.
     """
-    partition = system.partition
-    factor, rcond = factorise_system(system, beta)
-    M, info = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if info != 0 or not np.isfinite(M).all():
-        raise IllConditionedError("Q + βI could not be inverted in double precision")
-    _mirror_lower(M)
-    delta = np.empty((partition.n_samples, partition.n_classes))
-    for code in range(partition.n_classes):
-        left_out = LeftOutClass(system, M, beta, code)
-        W = left_out.representations(refine=rcond < REFINE_BELOW)
+    partition, n = system.partition, system.partition.n_samples
+    delta = np.empty((n, partition.n_classes))
+    M: Array | None = None
+    for code, own in enumerate(_own_systems_pay(partition.counts)):
+        W = _from_own_system(system, beta, code) if own else None
+        if W is None:
+            M = _inverse(factorise_system(system, beta)[0]) if M is None else M
+            W = LeftOutClass(system, M, beta, code).representations()
         delta[partition.blocks[code]] = _left_out_decision(system, W, beta, code)
     return delta
+
+
+def _own_systems_pay(counts: NDArray[np.intp]) -> list[bool]:
+    """Tell for each class whether a system of its own needs fewer operations."""
+    c = counts.astype(np.float64)
+    n = c.sum()
+    columns = np.where(2 * c > n, 2 / 3 * n**3 + 2 * n * (n - c) * c, 2 * n**2 * c)
+    own = n**3 / 3 + columns + np.where(2 * c > n, 0.0, 2 * n * c**2)
+    corrected = 4 * n * c**2 + 8 * c**3
+    if own.sum() <= n**3 + np.minimum(own, corrected).sum():
+        return [True] * len(c)
+    return list(own < corrected)
+
+
+def _inverse(factor: Array) -> Array:
+    """Return the inverse of a matrix from its lower Cholesky factor, overwriting it."""
+    inverse: Array
+    inverse, info = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    if info != 0 or not np.isfinite(inverse).all():
+        raise IllConditionedError("Q + βI could not be inverted in double precision")
+    _mirror_lower(inverse)
+    return inverse
+
+
+def _from_own_system(system: DenseSystem, beta: float, code: int) -> Array | None:
+    """Return ``w^(-i)`` of a class as columns, (n, n_c); None if G is not positive."""
+    partition, K = system.partition, system.K
+    block, n = partition.blocks[code], partition.n_samples
+    counts = partition.counts.copy()
+    counts[code] = max(counts[code] - 1, 1)
+    # The transpose is the same matrix, in the order that LAPACK overwrites.
+    factor, info = lapack.dpotrf(system.matrix(beta, counts).T, lower=1, overwrite_a=1)
+    if info != 0:
+        return None
+    shift = (system.alpha * system.diagonal + beta)[block]
+    share = system.alpha / counts[code]
+    own = np.arange(block.stop - block.start)
+    if 2 * own.size > n and abs(1.0 - share) > SMALLEST_DIVISOR:
+        inverse = _inverse(factor)
+        others = np.r_[0 : block.start, block.stop : n]
+        X, X_others, K_others = inverse[:, block], inverse[:, others], K[others, block]
+        X_own = inverse.diagonal()[block]
+        products = np.einsum("ij,ji->i", X_others[block], K_others)
+        F_own = (1.0 - X_own * shift - share * products) / (1.0 - share)
+        W: Array = X_others @ (K_others * (-share / (1.0 - share)))
+        W -= X * (shift / (1.0 - share) + F_own / X_own)
+    else:
+        identity = np.zeros((n, own.size), order="F")
+        identity[block.start + own, own] = 1.0
+        X = lapack.dpotrs(factor, identity, lower=1, overwrite_b=1)[0]
+        X_own = X[block][own, own]
+        W = X @ (K[block, block] * share)
+        F_own = 1.0 - X_own * shift + W[block][own, own]
+        W -= X * (shift + F_own / X_own)
+    W[block][own, own] = 0.0
+    return W
 
 
 def _mirror_lower(matrix: Array, tile: int = 256) -> None:
@@ -138,18 +201,32 @@ def _mirror_lower(matrix: Array, tile: int = 256) -> None:
 
 def _left_out_decision(system: DenseSystem, W: Array, beta: float, code: int) -> Array:
     """Return δ, (n_c, g), from the left-out representations of one class."""
-    partition = system.partition
-    block = partition.blocks[code]
-    own = partition.class_sums(W * system.block_product(W))
-    fit = partition.class_sums(W * system.K[:, block])
-    shift = (system.alpha * system.diagonal + beta)[:, None]
-    ridge = partition.class_sums(shift * W * W)
+    partition, K = system.partition, system.K
+    shift = system.alpha * system.diagonal + beta
     sizes = partition.counts.astype(np.float64)
-    sizes[code] -= 1.0
-    alone = sizes[code] == 0.0
-    if alone:
-        sizes[code] = 1.0
+    alone = sizes[code] == 1.0
+    sizes[code] -= not alone
     share = (system.alpha / sizes)[:, None]
+    largest = int(partition.counts.argmax())
+    if (
+        2 * partition.counts[largest] <= partition.n_samples
+        or abs(1.0 - share[largest, 0]) <= SMALLEST_DIVISOR
+    ):
+        fit = partition.class_sums(W * K[:, partition.blocks[code]])
+        ridge = partition.class_sums(shift[:, None] * W * W)
+        own = partition.class_sums(W * system.block_product(W))
+    else:
+        fit, ridge, own = np.zeros((3, partition.n_classes, W.shape[1]))
+        for j, block in enumerate(partition.blocks):
+            fit[j] = np.einsum("ij,ij->j", W[block], K[block, partition.blocks[code]])
+            ridge[j] = shift[block] @ (W[block] * W[block])
+            if j != largest:
+                own[j] = np.einsum("ij,ij->j", W[block], K[block, block] @ W[block])
+        rest = np.arange(partition.n_classes) != largest
+        others = np.repeat(rest, partition.counts)
+        within = W[others] * (K[np.ix_(others, others)] @ W[others])
+        across = (fit - ridge + share * own)[rest].sum(axis=0) - within.sum(axis=0)
+        own[largest] = (fit[largest] - ridge[largest] - across) / (1.0 - share[largest])
     total = (fit - ridge + share * own).sum(axis=0)
     delta: Array = (2.0 * own * (1.0 - share) + total - 4.0 * fit + 2.0 * ridge).T
     if alone:
@@ -158,7 +235,7 @@ def _left_out_decision(system: DenseSystem, W: Array, beta: float, code: int) ->
 
 
 class LeftOutClass:
-    """Solves the systems without sample i, for all samples i of one class at once.
+    """Corrects the shared inverse: the systems without i, for all i of a class at once.
 
     `M` is ``(Q + βI)⁻¹`` of all samples.
     """
@@ -186,57 +263,72 @@ class LeftOutClass:
         self._factor = _Factor(S)
         self._S_M = self._factor.solve(M_cc)
         M_own = M_cc[self._own, self._own]
-        self._X_own = M_own + self._gamma * self._own_products(self._S_M)
+        products = np.einsum("ij,ji->i", self._T[self._block], self._S_M)
+        self._X_own = M_own + self._gamma * products
         doubtful = np.abs(self._X_own) < SAFE * M_own
         if self._factor.rcond < SAFE:
             doubtful[:] = True
         self._X_own[doubtful] = 1.0
+        error = M_own * self._shift[self._block] * np.abs(M_own / self._X_own)
         self._doubtful: NDArray[np.intp] = np.flatnonzero(doubtful)
+        self._inexact: NDArray[np.intp] = np.flatnonzero(
+            doubtful | (error > REFINE_ABOVE)
+        )
 
-    def _own_products(self, right: Array) -> Array:
-        """Return the diagonal of ``T_c right``."""
-        products: Array = np.einsum("ij,ji->i", self._T[self._block], right)
-        return products
-
-    def representations(self, *, refine: bool) -> Array:
-        """Return ``w^(-i)`` as columns, (n, n_c); `refine` corrects by the residual."""
+    def representations(self) -> Array:
+        """Return ``w^(-i)`` as columns, (n, n_c)."""
         if self._refits and self._doubtful.size == self._count:
             return self._refitted(self._doubtful)
         alpha, block = self._system.alpha, self._block
         # M K_b from the normal equations, K = (Q + βI) - (αH + β) + αB.
         MK_b = (alpha / self._count) * self._T - self._M_b * self._shift[block]
         MK_b[block][self._own, self._own] += 1.0
-        W = self._solve(MK_b)
-        if refine:
-            W += self._solve(self._M @ self._residual(W))
-        if self._refits and self._doubtful.size:
+        W = self._solve(MK_b, self._own)
+        samples = self._inexact
+        if self._refits:
             W[:, self._doubtful] = self._refitted(self._doubtful)
+            samples = np.setdiff1d(samples, self._doubtful)
+        for _ in range(STEPS):
+            if not samples.size:
+                return W
+            residual = self._residual(W[:, samples], samples)
+            step = self._solve(self._M @ residual, samples)
+            W[:, samples] += step
+            fit = np.einsum(
+                "ij,ij->j", W[:, samples], self._system.K[:, block][:, samples]
+            )
+            moved = np.abs(np.einsum("ij,ij->j", step, residual))
+            samples = samples[moved > REFINED**2 * np.abs(fit)]
+        W[:, samples] = self._refitted(samples)
         return W
 
-    def _solve(self, Y: Array) -> Array:
+    def _solve(self, Y: Array, samples: NDArray[np.intp]) -> Array:
         """Return the solutions without i, given ``Y = M R`` with one column per i."""
+        columns = np.arange(samples.size)
         S_Y = self._factor.solve(Y[self._block])
-        Y_own = Y[self._block][self._own, self._own]
-        ratio = (Y_own + self._gamma * self._own_products(S_Y)) / self._X_own
-        W: Array = Y - self._M_b * ratio
+        products = np.einsum("ij,ji->i", self._T[self._block][samples], S_Y)
+        Y_own = Y[self._block][samples, columns]
+        ratio = (Y_own + self._gamma * products) / self._X_own[samples]
+        W: Array = Y - self._M_b[:, samples] * ratio
         if self._gamma:
-            W += self._T @ (self._gamma * (S_Y - self._S_M * ratio))
-        W[self._block][self._own, self._own] = 0.0
+            W += self._T @ (self._gamma * (S_Y - self._S_M[:, samples] * ratio))
+        W[self._block][samples, columns] = 0.0
         if not self._refits:
-            for i in self._doubtful:
-                W[:, i] = self._correct_after_deletion(Y[:, i], int(i))
+            for column in np.flatnonzero(np.isin(samples, self._doubtful)):
+                i = int(samples[column])
+                W[:, column] = self._correct_after_deletion(Y[:, column], i)
         return W
 
-    def _residual(self, W: Array) -> Array:
+    def _residual(self, W: Array, samples: NDArray[np.intp]) -> Array:
         """Return ``k - (Q^(-i) + βI) w`` on the samples other than i."""
         system, block = self._system, self._block
         sizes = system.partition.counts.astype(np.float64)
-        sizes[system.partition.codes[block.start]] = max(self._count - 1, 1)
+        sizes[self._code] = max(self._count - 1, 1)
         shares = system.alpha / np.repeat(sizes, system.partition.counts)
-        R: Array = system.K[:, block] - system.kernel_product(W)
+        R: Array = system.K[:, block][:, samples] - system.kernel_product(W)
         R -= self._shift[:, None] * W
         R += shares[:, None] * system.block_product(W)
-        R[block][self._own, self._own] = 0.0
+        R[block][samples, np.arange(samples.size)] = 0.0
         return R
 
     def _correct_after_deletion(self, y: Array, i: int) -> Array:

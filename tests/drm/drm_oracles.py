@@ -21,8 +21,8 @@ def q_matrix(K, y, alpha):
     return K + alpha * (np.diag(np.diag(K)) - B)
 
 
-def representation(K, y, k, alpha, beta):
-    return np.linalg.solve(q_matrix(K, y, alpha) + beta * np.eye(len(K)), k)
+def representation(K, y, k, alpha, beta, solve=np.linalg.solve):
+    return solve(q_matrix(K, y, alpha) + beta * np.eye(len(K), dtype=K.dtype), k)
 
 
 def dissimilarity(K, y, k, w, label):
@@ -32,22 +32,35 @@ def dissimilarity(K, y, k, w, label):
     return own @ K @ own + others @ K @ others - 2 * own @ k
 
 
-def dissimilarities(K, y, k, alpha, beta):
-    w = representation(K, y, k, alpha, beta)
+def dissimilarities(K, y, k, alpha, beta, solve=np.linalg.solve):
+    w = representation(K, y, k, alpha, beta, solve)
     return np.array([dissimilarity(K, y, k, w, label) for label in np.unique(y)])
 
 
-def left_out_dissimilarities(K, y, alpha, beta):
+def left_out_dissimilarities(K, y, alpha, beta, solve=np.linalg.solve):
     """δ by one refit per sample; ``inf`` for a class that disappears."""
     classes = np.unique(y)
-    delta = np.full((len(y), len(classes)), np.inf)
+    delta = np.full((len(y), len(classes)), np.inf, dtype=K.dtype)
     for i in range(len(y)):
         rest = np.arange(len(y)) != i
         present = np.isin(classes, y[rest])
         delta[i, present] = dissimilarities(
-            K[np.ix_(rest, rest)], y[rest], K[rest, i], alpha, beta
+            K[np.ix_(rest, rest)], y[rest], K[rest, i], alpha, beta, solve
         )
     return delta
+
+
+def solve_extended(A, b):
+    """Solve a positive definite system by elimination in extended precision."""
+    A, b = A.astype(np.longdouble), b.astype(np.longdouble)
+    n = len(b)
+    for j in range(n):
+        factors = A[j + 1 :, j] / A[j, j]
+        A[j + 1 :] -= factors[:, None] * A[j]
+        b[j + 1 :] -= factors * b[j]
+    for j in reversed(range(n)):
+        b[j] = (b[j] - A[j, j + 1 :] @ b[j + 1 :]) / A[j, j]
+    return b
 
 
 def gram(X, Y, name, parameter=1.0):

@@ -8,7 +8,7 @@ import warnings
 import drm_oracles as oracle
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from drmbench.drm import loo
@@ -25,13 +25,92 @@ from drmbench.drm.loo import (
 many = settings(max_examples=80, deadline=None, derandomize=True)
 
 
-@many
-@given(oracle.problems(max_classes=8), oracle.kernels, oracle.alphas, oracle.betas)
-def test_kernel_leave_one_out_equals_refits(problem, kernel, alpha, beta):
+def every_class(own):
+    """Make every class take a system of its own, or the shared inverse."""
+    return lambda counts: [own] * len(counts)
+
+
+#: How classes share work: each as it pays, or all in one way.
+ways = pytest.mark.parametrize(
+    "own_systems_pay", [None, every_class(True), every_class(False)]
+)
+unscaled = st.sampled_from([("poly", 5), ("poly", 10), ("rbf", 1e-6), ("rbf", 1e3)])
+
+
+@ways
+@given(
+    oracle.problems(max_classes=8),
+    st.one_of(oracle.kernels, unscaled),
+    oracle.alphas,
+    st.one_of(oracle.betas, st.just(1e-3)),
+    st.sampled_from([0.1, 1.0, 30.0]),
+)
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_kernel_leave_one_out_equals_refits(
+    own_systems_pay, problem, kernel, alpha, beta, scale
+):
     X, y = problem
-    K = oracle.gram(X, X, *kernel)
-    expected = oracle.left_out_dissimilarities(K, y, alpha, beta)
-    oracle.assert_close(loo_dissimilarities(K, y, alpha, beta), expected, 1e-8)
+    K = oracle.gram(scale * X, scale * X, *kernel)
+    assume(largest_condition(K, y, alpha, beta) < 1e10)
+    exact = oracle.left_out_dissimilarities(
+        K.astype(np.longdouble), y, alpha, beta, oracle.solve_extended
+    )
+    finite = np.isfinite(exact)
+    scale = np.abs(exact[finite]).max()
+    assume(scale > 1e-200)  # no underflow
+    refitted = refitted_dissimilarities(K, y, alpha, beta)
+    own_error = np.abs(refitted[finite] - exact[finite]).max() / scale
+    with pytest.MonkeyPatch.context() as patch:
+        if own_systems_pay is not None:
+            patch.setattr(loo, "_own_systems_pay", own_systems_pay)
+        found = loo_dissimilarities(K, y, alpha, beta)
+    oracle.assert_close(found, exact, max(1e-10, 10 * own_error))
+
+
+def largest_condition(K, y, alpha, beta):
+    """The condition of the worst system, of all samples or with one left out."""
+    parts = [np.arange(len(y)) != i for i in range(-1, len(y))]
+    systems = (oracle.q_matrix(K[np.ix_(p, p)], y[p], alpha) for p in parts)
+    return max(np.linalg.cond(Q + beta * np.eye(len(Q))) for Q in systems)
+
+
+def refitted_dissimilarities(K, y, alpha, beta):
+    """δ by n fits of the estimator, each in double precision."""
+    classes = np.unique(y)
+    delta = np.full((len(y), len(classes)), np.inf)
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        present = np.isin(classes, y[rest])
+        if present.sum() == 1:  # what is left is one class, which cannot be fitted
+            delta[i, present] = oracle.dissimilarities(
+                K[np.ix_(rest, rest)], y[rest], K[rest, i], alpha, beta
+            )
+            continue
+        model = DRMClassifier(alpha=alpha, beta=beta, kernel="precomputed")
+        with warnings.catch_warnings(action="ignore", category=ConditioningWarning):
+            model.fit(K[np.ix_(rest, rest)], y[rest])
+            delta[i, present] = model.dissimilarities(K[[i]][:, rest])[0]
+    return delta
+
+
+@pytest.mark.parametrize("counts", [(1, 40), (2, 39), (6, 35), (21, 20), (4, 30, 7)])
+@pytest.mark.parametrize("alpha", [0.0, 0.1, 20.0, 34.0, 1e3])
+@ways
+def test_imbalanced_classes(monkeypatch, own_systems_pay, counts, alpha):
+    """Some of these make 1 - α/(n_c - 1) zero, and leave the own system indefinite."""
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(sum(counts), 4)), np.repeat(np.arange(len(counts)), counts)
+    K = oracle.gram(X, X, "rbf", 0.3)
+    if own_systems_pay is not None:
+        monkeypatch.setattr(loo, "_own_systems_pay", own_systems_pay)
+    expected = oracle.left_out_dissimilarities(K, y, alpha, 0.1)
+    oracle.assert_close(loo_dissimilarities(K, y, alpha, 0.1), expected, 1e-11)
+
+
+def test_a_large_class_has_its_own_system_and_many_small_ones_share():
+    assert loo._own_systems_pay(np.array([90, 10])) == [True, True]
+    assert loo._own_systems_pay(np.array([50, 50])) == [True, True]
+    assert loo._own_systems_pay(np.full(10, 180)) == [False] * 10
 
 
 @many
@@ -76,6 +155,7 @@ def test_correction_deletion_and_refits_agree(monkeypatch, safe, counts):
     X, y = rng.normal(size=(25, 3)), np.repeat([0, 1, 2], counts)
     K = oracle.gram(X, X, "poly", 2)
     monkeypatch.setattr(loo, "SAFE", safe)
+    monkeypatch.setattr(loo, "_own_systems_pay", every_class(False))
     expected = oracle.left_out_dissimilarities(K, y, 0.7, 0.3)
     oracle.assert_close(loo_dissimilarities(K, y, 0.7, 0.3), expected, 1e-9)
 
