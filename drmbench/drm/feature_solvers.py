@@ -16,6 +16,7 @@ of O(np) per iteration.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,16 +139,16 @@ class LeanDescent:
         return dissimilarities_of_vectors(found, X), n_iter
 
 
-class Iterates:
+class Iterates(ABC):
     """A sequence of matrices ``M_t``, started from zero."""
 
     def __init__(self, system: FactoredSystem, beta: float, c: float) -> None:
         self._system, self._beta, self._c = system, beta, c
         self.M: Array = np.zeros_like(system.F)
 
+    @abstractmethod
     def advance(self) -> None:
         """Move on to the next iterate."""
-        raise NotImplementedError
 
 
 class PPAIterates(Iterates):
