@@ -118,7 +118,9 @@ class Kernel:
         >>> Kernel("poly", degree=2).arguments()
         {'kernel': 'poly', 'degree': 2}
         """
-        arguments: dict[str, Any] = {"kernel": self.function or self.name}
+        if self.function is not None:
+            return {"kernel": self.function}
+        arguments: dict[str, Any] = {"kernel": self.name}
         if self.kind == "poly":
             arguments["degree"] = self.degree
         if self.kind in GAMMA_KERNELS or (self.kind == "poly" and self.gamma != 1.0):
