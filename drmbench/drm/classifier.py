@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_non_negative
 
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.engines import (
@@ -22,10 +23,13 @@ from drmbench.drm.engines import (
     step_constant,
 )
 from drmbench.drm.kernels import (
+    INDEFINITE_KERNELS,
+    KERNEL_NAMES,
+    NON_NEGATIVE_KERNELS,
+    SPARSE_KERNELS,
     Kernel,
     LowRankMap,
     gram,
-    gram_of_callable,
     resolve_gamma,
     symmetric_part,
 )
@@ -67,10 +71,10 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "beta": [Interval(Real, 0, None, closed="neither")],
-        "kernel": [StrOptions({"linear", "poly", "rbf", "precomputed"}), callable],
+        "kernel": [StrOptions({*KERNEL_NAMES, "precomputed"}), callable],
         "gamma": [
             Interval(Real, 0, None, closed="neither"),
-            StrOptions({"scale"}),
+            StrOptions({"scale", "auto"}),
             None,
         ],
         "degree": [Interval(Real, 0, None, closed="neither")],
@@ -119,10 +123,11 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel == "linear"
+        tags.input_tags.sparse = self.kernel in SPARSE_KERNELS
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        # The linear kernel has no intercept and cannot tell x from -x.
-        tags.classifier_tags.poor_score = self.kernel == "linear"
+        tags.input_tags.positive_only = self.kernel in NON_NEGATIVE_KERNELS
+        # These kernels have no intercept and cannot tell x from -x.
+        tags.classifier_tags.poor_score = self.kernel in ("linear", "cosine")
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -131,7 +136,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, p), or (n, n) for ``kernel="precomputed"``
-            Training samples; a sparse CSR matrix for ``kernel="linear"``.
+            Training samples; a sparse matrix for the kernels "linear", "poly", "rbf",
+            "cosine" and "sigmoid". Not negative for "chi2" and "additive_chi2".
         y : array-like of shape (n,)
             Class labels of any kind.
 
@@ -140,6 +146,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self
         """
         X, y = check_training(self, X, y, accept_sparse=self._accept_sparse())
+        self._check_signs(X)
         self._partition = ClassPartition.of(y)
         self.classes_ = self._partition.classes
         check_two_classes(self.classes_)
@@ -149,7 +156,12 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _accept_sparse(self) -> Any:
-        return "csr" if self.kernel == "linear" else False
+        return "csr" if self.kernel in SPARSE_KERNELS else False
+
+    def _check_signs(self, X: Any) -> None:
+        if self.kernel in NON_NEGATIVE_KERNELS:
+            whom = f"{type(self).__name__} with kernel={self.kernel!r}"
+            check_non_negative(X, whom)
 
     def _has_features(self) -> bool:
         return self.kernel == "linear" or self.rank is not None
@@ -175,11 +187,24 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _make_engine(self, X: Any) -> Engine:
         if self.rank is not None and self.kernel == "precomputed":
             raise ValueError("rank= needs samples; it cannot take a precomputed kernel")
+        # Only a Cholesky factorisation can tell whether there is a minimum at all.
+        if self.kernel in INDEFINITE_KERNELS and (
+            self.rank is not None
+            or self.penalty != "ridge"
+            or self.solver not in ("auto", "closed_form")
+        ):
+            raise ValueError(
+                f"kernel={self.kernel!r} is not positive semidefinite: it takes solver"
+                " 'auto' or 'closed_form', penalty 'ridge' and no rank"
+            )
         order = self._partition.order
         rows = X[order]
         self._map: LowRankMap | None = None
-        if self.kernel == "rbf":
-            self._gamma = resolve_gamma(self.gamma, X)
+        if callable(self.kernel):
+            self._kernel = Kernel.of_callable(self.kernel)
+        elif self.kernel != "precomputed":
+            gamma = resolve_gamma(self.gamma, X, self.kernel)
+            self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         if self.rank is not None:
             ones = (rows[i : i + 1] for i in range(rows.shape[0]))
             diagonal = np.array([self._kernel_matrix(row, row)[0, 0] for row in ones])
@@ -212,11 +237,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return StoppingRule(self.tol, self.max_iter)
 
     def _kernel_matrix(self, X: Any, Y: Any = None) -> Array:
-        if callable(self.kernel):
-            return gram_of_callable(self.kernel, X, X if Y is None else Y)
-        gamma = getattr(self, "_gamma", 1.0)
-        kernel = Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
-        return gram(X, Y, kernel=kernel)
+        return gram(X, Y, kernel=self._kernel)
 
     def _inputs(self, X: Any) -> Any:
         """Turn validated samples into the engine's inputs."""
@@ -232,7 +253,9 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return X
 
     def _validated(self, X: Any) -> Any:
-        return check_samples(self, X, accept_sparse=self._accept_sparse())
+        X = check_samples(self, X, accept_sparse=self._accept_sparse())
+        self._check_signs(X)
+        return X
 
     def _batches(self, X: Any) -> Iterator[Any]:
         size = self.batch_size
@@ -327,16 +350,27 @@ class DRMClassifier(BaseDRM):
         representation.
     beta : float, default=1.0
         Weight β > 0 of the penalty.
-    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        ``x·y``, ``(x·y + coef0)^degree``, ``exp(-gamma‖x - y‖²)``, a kernel matrix
-        instead of samples, or a function ``kernel(X, Y)`` returning one.
-    gamma : float, "scale" or None, default=None
-        Width of the rbf kernel: ``1/(2σ²)``. None is ``1/p``; "scale" is
+    kernel : str or callable, default="rbf"
+        A name of scikit-learn's pairwise kernels, "precomputed" for a kernel matrix
+        instead of samples, or a function ``kernel(X, Y)`` that returns the matrix:
+
+        - "linear": ``x·y``
+        - "poly" or "polynomial": ``(gamma x·y + coef0)^degree``
+        - "rbf": ``exp(-gamma‖x - y‖²)``
+        - "cosine": ``x·y / (‖x‖‖y‖)``
+        - "laplacian": ``exp(-gamma‖x - y‖₁)``
+        - "sigmoid": ``tanh(gamma x·y + coef0)``
+        - "chi2": ``exp(-gamma Σ (x_j - y_j)²/(x_j + y_j))``, features ≥ 0
+        - "additive_chi2": ``-Σ (x_j - y_j)²/(x_j + y_j)``, features ≥ 0
+    gamma : float, "scale", "auto" or None, default=None
+        Positive factor of the poly, rbf, laplacian, sigmoid and chi2 kernels; of rbf it
+        is ``1/(2σ²)``. None is ``1/p`` for rbf, laplacian and sigmoid, and 1 for chi2
+        and, as in the paper, for poly; "auto" is ``1/p`` and "scale"
         ``1/(p · variance of X)``.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1.0
-        Constant of the polynomial kernel.
+        Constant of the polynomial and the sigmoid kernel.
     penalty : {"ridge", "lasso", "group_lasso"}, default="ridge"
         ``½β‖w‖²``, ``β‖w‖₁`` or ``β Σ_c‖w_c‖₂``.
     solver : {"auto", "closed_form", "gd", "ppa", "apg", "exact"}, default="auto"
@@ -352,7 +386,8 @@ class DRMClassifier(BaseDRM):
         Iterations an iterative solver may take.
     rank : int or None, default=None
         Approximate the kernel by this many features (pivoted Cholesky, a Nyström
-        approximation), so that the linear algorithms serve any kernel.
+        approximation), so that the linear algorithms serve any positive semidefinite
+        kernel.
     batch_size : int or None, default=None
         Test samples solved at a time; None bounds memory to a few hundred megabytes.
     n_jobs : int or None, default=None
@@ -382,6 +417,11 @@ class DRMClassifier(BaseDRM):
     Cholesky factorisation raises :class:`~drmbench.drm.errors.IllConditionedError` (a
     ValueError); a system that is solved with fewer than about two trustworthy digits
     gives a :class:`~drmbench.drm.errors.ConditioningWarning`.
+
+    The kernels "sigmoid" and "additive_chi2" are not positive semidefinite. If β does
+    not outweigh the negative eigenvalues, the problem has no minimum, which raises
+    IllConditionedError; iterative solvers could not tell, so these kernels are for the
+    closed form and the ridge penalty only.
 
     References
     ----------

@@ -126,7 +126,7 @@ def left_out_answers(
 def _works_on_features(
     kernel: Kernel | None, X: Array, partition: ClassPartition
 ) -> bool:
-    linear = kernel is not None and kernel.name == "linear"
+    linear = kernel is not None and kernel.kind == "linear"
     return linear and features_are_cheaper(X, partition.n_classes)
 
 
@@ -145,7 +145,9 @@ def _answers(
     def answer_group(kernel: Kernel | None, numbers: list[int]) -> None:
         try:
             solve = prepare(kernel)
-        except IllConditionedError as error:
+        # An IllConditionedError, or a kernel that refuses the data: chi2 takes no
+        # negative features.
+        except ValueError as error:
             for number in numbers:
                 answers[number] = str(error)
             return

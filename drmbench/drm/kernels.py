@@ -1,8 +1,9 @@
 """Kernel matrices, and the products that every kernel of a grid derives from.
 
 The paper's kernels are linear ``x·y``, polynomial ``(x·y + 1)^d`` and rbf
-``exp(-γ‖x - y‖²)``. All follow from inner products and squared distances, so
-:class:`Products` computes those once for a whole grid. :class:`LowRankMap` replaces any
+``exp(-γ‖x - y‖²)``; scikit-learn's other pairwise kernels and functions serve as well.
+Most follow from inner products and squared distances, so :class:`Products` computes
+those once for a whole grid. :class:`LowRankMap` replaces any positive semidefinite
 kernel by features for the linear algorithms.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,6 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import solve_triangular
+from sklearn.metrics.pairwise import (
+    additive_chi2_kernel,
+    chi2_kernel,
+    laplacian_kernel,
+)
 
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.partition import Array
@@ -28,6 +34,29 @@ Width = Literal["sigma", "variance"]
 DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 #: The paper's polynomial degrees.
 PAPER_DEGREES = (2, 3, 4, 5, 8, 10)
+
+#: The kinds of kernels, simpler first. "polynomial" is another name of "poly".
+SIMPLICITY = (
+    "linear",
+    "poly",
+    "rbf",
+    "cosine",
+    "additive_chi2",
+    "laplacian",
+    "chi2",
+    "sigmoid",
+    "callable",
+)
+#: Every name an estimator takes: those of scikit-learn's pairwise kernels.
+KERNEL_NAMES = (*SIMPLICITY[:-1], "polynomial")
+#: Kernels whose gamma a search varies.
+GAMMA_KERNELS = ("rbf", "laplacian", "chi2", "sigmoid")
+#: Kernels that are not positive semidefinite on all data.
+INDEFINITE_KERNELS = ("additive_chi2", "sigmoid")
+#: Kernels of features that must not be negative.
+NON_NEGATIVE_KERNELS = ("additive_chi2", "chi2")
+#: Kernels that take sparse samples.
+SPARSE_KERNELS = ("linear", "poly", "polynomial", "rbf", "cosine", "sigmoid")
 
 
 def gamma_from_width(value: float, width: Width = "sigma") -> float:
@@ -53,12 +82,33 @@ PAPER_GAMMAS = tuple(gamma_from_width(sigma) for sigma in DECADES)
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with all its parameters fixed."""
+    """A kernel with all its parameters fixed; each uses those that it has."""
 
-    name: Literal["linear", "poly", "rbf"]  #: Which kernel
-    gamma: float = 1.0  #: Width of the rbf kernel; unused by the others
-    degree: float = 3  #: Degree of the polynomial kernel; unused by the others
-    coef0: float = 1.0  #: Constant of the polynomial kernel; unused by the others
+    name: str  #: One of :data:`KERNEL_NAMES`, or what a function is called
+    gamma: float = 1.0  #: Factor of the inner products or distances; positive
+    degree: float = 3  #: Degree of the polynomial kernel
+    coef0: float = 1.0  #: Constant of the polynomial and the sigmoid kernel
+    #: ``function(X, Y)`` that returns the matrix, instead of a kernel known by name
+    function: Callable[[Any, Any], Any] | None = field(
+        default=None, repr=False, hash=False
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.gamma < np.inf:
+            raise ValueError(f"gamma must be positive and finite, got {self.gamma!r}")
+
+    @classmethod
+    def of_callable(cls, function: Callable[[Any, Any], Any]) -> Kernel:
+        """Return the kernel that a function ``function(X, Y)`` computes."""
+        name = getattr(function, "__name__", type(function).__name__)
+        return cls(name, function=function)
+
+    @property
+    def kind(self) -> str:
+        """Which of :data:`SIMPLICITY` it is, whatever a function may be called."""
+        if self.function is not None:
+            return "callable"
+        return "poly" if self.name == "polynomial" else self.name
 
     def arguments(self) -> dict[str, Any]:
         """Return the kernel as keyword arguments of an estimator that searches it.
@@ -68,21 +118,24 @@ class Kernel:
         >>> Kernel("poly", degree=2).arguments()
         {'kernel': 'poly', 'degree': 2}
         """
-        own: dict[str, dict[str, Any]] = {
-            "linear": {},
-            "poly": {"degree": self.degree},
-            "rbf": {"gamma": self.gamma},
-        }
-        return {"kernel": self.name, **own[self.name]}
+        if self.function is not None:
+            return {"kernel": self.function}
+        arguments: dict[str, Any] = {"kernel": self.name}
+        if self.kind == "poly":
+            arguments["degree"] = self.degree
+        if self.kind in GAMMA_KERNELS or (self.kind == "poly" and self.gamma != 1.0):
+            arguments["gamma"] = self.gamma
+        return arguments
 
     @property
     def complexity(self) -> tuple[int, float]:
-        """Sort key, simpler first: linear, then low degrees, then wide rbf kernels."""
-        if self.name == "linear":
-            return (0, 0.0)
-        if self.name == "poly":
-            return (1, float(self.degree))
-        return (2, self.gamma)
+        """Sort key, simpler first: :data:`SIMPLICITY`, low degree, small gamma."""
+        parameter = 0.0
+        if self.kind == "poly":
+            parameter = float(self.degree)
+        elif self.kind in GAMMA_KERNELS:
+            parameter = self.gamma
+        return (SIMPLICITY.index(self.kind), parameter)
 
 
 class Products:
@@ -103,11 +156,13 @@ class Products:
 
         Distances do not change when everything is shifted, so the samples are centred
         first: the cancellation in ``x·x + y·y - 2 x·y`` is then as small as it can be.
+        Sparse samples would become dense, so they are not.
         """
-        Y = self._X if self._Y is None else self._Y
-        centre = Y.mean(axis=0)
-        left = self._X - centre
-        right = left if self._Y is None else Y - centre
+        left, right = self._X, self._X if self._Y is None else self._Y
+        if not (sparse.issparse(left) or sparse.issparse(right)):
+            centre = right.mean(axis=0)
+            left = left - centre
+            right = left if self._Y is None else right - centre
         distances = _inner(left, right)
         distances *= -2.0
         distances += squared_norms(left)[:, None]
@@ -117,6 +172,16 @@ class Products:
             np.fill_diagonal(distances, 0.0)
         return distances
 
+    @property
+    def cosines(self) -> Array:
+        """``x·y / (‖x‖‖y‖)`` for every pair, (n, m); 0 where a sample is all zeros."""
+        norms = np.sqrt(squared_norms(self._X))
+        others = norms if self._Y is None else np.sqrt(squared_norms(self._Y))
+        lengths = np.outer(norms, others)
+        lengths[lengths == 0.0] = 1.0
+        cosines: Array = self.inner / lengths
+        return cosines
+
     def gram(self, kernel: Kernel) -> Array:
         """Return the kernel matrix.
 
@@ -124,17 +189,30 @@ class Products:
         ------
         IllConditionedError
             If the kernel overflows, as a high polynomial degree on unscaled data does.
+        ValueError
+            If the kernel is not for this data, as chi2 is not for negative features.
         """
-        K: Array
+        X, Y = self._X, self._X if self._Y is None else self._Y
+        if kernel.function is not None:
+            return gram_of_callable(kernel.function, X, Y)
+        if kernel.kind in NON_NEGATIVE_KERNELS:  # these need writable arrays
+            X, Y = np.require(X, requirements="W"), np.require(Y, requirements="W")
         with np.errstate(over="ignore", invalid="ignore"):
-            if kernel.name == "linear":
-                K = self.inner.copy()
-            elif kernel.name == "poly":
-                K = (self.inner + kernel.coef0) ** kernel.degree
-            else:
-                K = np.exp(-kernel.gamma * self.squared_distances)
+            computed: dict[str, Callable[[], Array]] = {
+                "linear": lambda: self.inner.copy(),
+                "poly": lambda: (
+                    (kernel.gamma * self.inner + kernel.coef0) ** kernel.degree
+                ),
+                "rbf": lambda: np.exp(-kernel.gamma * self.squared_distances),
+                "cosine": lambda: self.cosines,
+                "additive_chi2": lambda: additive_chi2_kernel(X, Y),
+                "laplacian": lambda: laplacian_kernel(X, Y, gamma=kernel.gamma),
+                "chi2": lambda: chi2_kernel(X, Y, gamma=kernel.gamma),
+                "sigmoid": lambda: np.tanh(kernel.gamma * self.inner + kernel.coef0),
+            }
+            K = computed[kernel.kind]()
         if not np.isfinite(K).all():
-            degree = f" of degree {kernel.degree:g}" if kernel.name == "poly" else ""
+            degree = f" of degree {kernel.degree:g}" if kernel.kind == "poly" else ""
             raise IllConditionedError(
                 f"the {kernel.name} kernel{degree} overflows on this data;"
                 " scale the features (for example by their largest absolute value) or"
@@ -165,18 +243,29 @@ def gram(X: Any, Y: Any | None = None, *, kernel: Kernel) -> Array:
     return Products(X, Y).gram(kernel)
 
 
-def resolve_gamma(gamma: float | str | None, X: Any) -> float:
-    """Turn scikit-learn's spellings of the rbf width into a number.
+def resolve_gamma(gamma: float | str | None, X: Any, kernel: str = "rbf") -> float:
+    """Turn scikit-learn's spellings of a kernel's gamma into a number.
 
-    None means ``1 / p``; "scale" means ``1 / (p · variance of X)``.
+    "auto" means ``1 / p``, "scale" ``1 / (p · variance of X)``, and None what the
+    kernel has by default: 1 for poly and chi2, ``1 / p`` for the others. A kernel
+    without the parameter gets 1, which it does not use.
     """
+    if kernel not in (*GAMMA_KERNELS, "poly", "polynomial"):
+        return 1.0
     if gamma is None:
+        gamma = 1.0 if kernel in ("poly", "polynomial", "chi2") else "auto"
+    if gamma == "auto":
         return 1.0 / float(X.shape[1])
     if gamma == "scale":
-        variance = float(np.var(X))
+        if sparse.issparse(X):
+            variance = float(X.multiply(X).mean() - X.mean() ** 2)
+        else:
+            variance = float(np.var(X))
         return 1.0 / (float(X.shape[1]) * variance) if variance > 0 else 1.0
     if isinstance(gamma, str):
-        raise ValueError(f"gamma must be a positive number, 'scale' or None: {gamma!r}")
+        raise ValueError(
+            f"gamma must be a positive number, 'scale', 'auto' or None: {gamma!r}"
+        )
     return float(gamma)
 
 
@@ -200,6 +289,8 @@ def symmetric_part(K: Array) -> Array:
             "Precomputed matrix must be a square matrix. Input is a "
             f"{K.shape[0]}x{K.shape[1]} matrix."
         )
+    if np.array_equal(K, K.T):
+        return K
     if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10 * np.abs(K).max()):
         warnings.warn(
             "the precomputed training kernel matrix is not symmetric; its symmetric"

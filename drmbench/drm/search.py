@@ -20,6 +20,8 @@ from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
 from drmbench.drm.kernels import (
     DECADES,
+    GAMMA_KERNELS,
+    KERNEL_NAMES,
     PAPER_DEGREES,
     PAPER_GAMMAS,
     Kernel,
@@ -36,6 +38,8 @@ from drmbench.metrics import (
 )
 
 Score = Callable[[NDArray[Any], NDArray[Any]], float]
+#: A kernel's name, or a function that computes its matrix.
+KernelChoice = str | Callable[[Any, Any], Any]
 
 SCORES: dict[str, Score] = {
     "accuracy": accuracy_score,
@@ -63,14 +67,16 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
     ----------
     alphas, betas : sequence of float, default=(0.001, …, 1000)
         The weights to try; the defaults are the paper's.
-    kernels : sequence of {"linear", "poly", "rbf"}, or "precomputed", default=("rbf",)
-        Kernels to try.
+    kernels : sequence of str and callables, or one of them, default=("rbf",)
+        Kernels to try, as in :class:`DRMClassifier`: any name of scikit-learn's
+        pairwise kernels, functions ``kernel(X, Y)``, or "precomputed" alone.
     gammas : sequence of float, default=1/(2σ²) for σ = 0.001, …, 1000
-        Widths of the rbf kernel.
+        Values of gamma for the rbf, laplacian, sigmoid and chi2 kernels; positive.
     degrees : sequence of float, default=(2, 3, 4, 5, 8, 10)
-        Degrees of the polynomial kernel.
+        Degrees of the polynomial kernel, whose gamma is 1. The kernels "linear",
+        "cosine" and "additive_chi2" and functions have no parameter to search.
     coef0 : float, default=1.0
-        Constant of the polynomial kernel.
+        Constant of the polynomial and the sigmoid kernel.
     scoring : {"accuracy", "gmean", "balanced_accuracy"} or callable, default="accuracy"
         A callable is ``scoring(y_true, y_pred)``, higher is better.
     cv : "loo", int or splitter, default="loo"
@@ -78,9 +84,10 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         averages the scores of the splits.
     tie : {"regularised", "first"}, default="regularised"
         Which of equally good candidates is taken: the one with the larger β, then the
-        larger α, then the simpler kernel (linear, lower degree, wider rbf); or the
-        first in grid order, α outermost, then the kernel parameter, then β, each as
-        given, which is what the paper did.
+        larger α, then the simpler kernel (linear, lower degree, wider rbf, then cosine,
+        additive_chi2, laplacian, chi2, sigmoid, each with the smaller gamma, and last
+        functions); or the first in grid order, α outermost, then the kernel parameter,
+        then β, each as given, which is what the paper did.
     n_jobs : int or None, default=None
         Threads over kernels.
 
@@ -89,7 +96,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
     alpha_, beta_ : float
         The chosen weights.
     kernel_ : Kernel or None
-        The chosen kernel.
+        The chosen kernel; None if precomputed.
     best_score_ : float
         Its score.
     best_index_ : int
@@ -100,7 +107,8 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         Leave-one-out predictions of the chosen candidate; only with ``cv="loo"``.
     cv_results_ : dict of lists
         One row per candidate in grid order; ``pandas.DataFrame(cv_results_)`` reads it.
-        ``status`` is "ok" or why the candidate could not be scored.
+        ``kernel`` is its name, of a function the function's; ``status`` is "ok" or why
+        the candidate could not be scored.
     classes_ : ndarray of shape (g,)
         The class labels, sorted.
 
@@ -124,7 +132,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         *,
         alphas: Sequence[float] = DECADES,
         betas: Sequence[float] = DECADES,
-        kernels: Sequence[str] | str = ("rbf",),
+        kernels: Sequence[KernelChoice] | KernelChoice = ("rbf",),
         gammas: Sequence[float] = PAPER_GAMMAS,
         degrees: Sequence[float] = PAPER_DEGREES,
         coef0: float = 1.0,
@@ -195,20 +203,31 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _kernel_grid(self) -> list[Kernel | None]:
         if self._precomputed():
             return [None]
-        names = [self.kernels] if isinstance(self.kernels, str) else list(self.kernels)
-        kernels = {
-            "linear": [Kernel("linear")],
-            "poly": [Kernel("poly", degree=d, coef0=self.coef0) for d in self.degrees],
-            "rbf": [Kernel("rbf", gamma=float(gamma)) for gamma in self.gammas],
-        }
+        choices: Any = self.kernels
+        if isinstance(choices, str) or callable(choices):
+            choices = [choices]
         grid: list[Kernel | None] = []
-        for name in names:
-            if name not in kernels:
+        for choice in choices:
+            if callable(choice):
+                grid.append(Kernel.of_callable(choice))
+            elif choice in GAMMA_KERNELS:
+                coef0 = self.coef0 if choice == "sigmoid" else 1.0
+                grid += [
+                    Kernel(choice, gamma=float(gamma), coef0=coef0)
+                    for gamma in self.gammas
+                ]
+            elif choice in ("poly", "polynomial"):
+                grid += [
+                    Kernel(choice, degree=degree, coef0=self.coef0)
+                    for degree in self.degrees
+                ]
+            elif choice in KERNEL_NAMES:
+                grid.append(Kernel(choice))
+            else:
                 raise ValueError(
-                    f"kernels must be of 'linear', 'poly', 'rbf', or 'precomputed'"
-                    f" alone; got {name!r}"
+                    f"kernels must be callables or of {sorted(KERNEL_NAMES)}, or"
+                    f" 'precomputed' alone; got {choice!r}"
                 )
-            grid += kernels[name]
         if not grid or not len(self.alphas) or not len(self.betas):
             raise ValueError("the grid is empty: give alphas, betas and a kernel")
         return grid
@@ -313,8 +332,8 @@ def _results_table(
         "alpha": [c.alpha for c in candidates],
         "beta": [c.beta for c in candidates],
         "kernel": [k.name if k else "precomputed" for k in kernels],
-        "gamma": [k.gamma if k and k.name == "rbf" else None for k in kernels],
-        "degree": [k.degree if k and k.name == "poly" else None for k in kernels],
+        "gamma": [k.gamma if k and k.kind in GAMMA_KERNELS else None for k in kernels],
+        "degree": [k.degree if k and k.kind == "poly" else None for k in kernels],
         "mean_test_score": means.tolist(),
         "std_test_score": spreads,
         "rank_test_score": ranks.tolist(),

@@ -304,8 +304,8 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         self._X = X
         self._kernel = Kernel(
-            self.kernel,  # type: ignore[arg-type]  # validated against the same names
-            gamma=resolve_gamma(self.gamma, X),
+            self.kernel,
+            gamma=resolve_gamma(self.gamma, X) if self.kernel == "rbf" else 1.0,
             degree=self.degree,
             coef0=self.coef0,
         )

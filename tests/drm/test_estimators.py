@@ -33,6 +33,9 @@ quick = settings(max_examples=25, deadline=None, derandomize=True)
         DRMClassifier(kernel="linear", solver="ppa"),
         DRMClassifier(penalty="group_lasso", beta=0.1),
         DRMClassifier(rank=5),
+        DRMClassifier(kernel="laplacian"),
+        DRMClassifier(kernel="cosine"),
+        DRMClassifier(kernel="chi2"),
         KernelRidgeRepresentationClassifier(),
         LinearDRMClassifier(),
         DRMClassifierCV(alphas=[0.1, 1], betas=[0.1, 1], gammas=[0.1, 1]),
@@ -56,7 +59,11 @@ def test_dissimilarities_by_definition(problem, kernel, alpha, beta):
     X_test = np.random.default_rng(1).normal(size=(3, X.shape[1]))
     name, parameter = kernel
     model = DRMClassifier(
-        alpha=alpha, beta=beta, kernel=name, gamma=parameter, degree=parameter
+        alpha=alpha,
+        beta=beta,
+        kernel=name,
+        gamma=parameter if name == "rbf" else None,
+        degree=parameter,
     ).fit(X, y)
     K, k = oracle.gram(X, X, name, parameter), oracle.gram(X, X_test, name, parameter)
     expected = np.array(
@@ -182,9 +189,15 @@ def test_solve_trace(data):
         ({"beta": -1.0}, "beta"),
         ({"alpha": -0.1}, "alpha"),
         ({"alpha": np.nan}, "alpha"),
-        ({"kernel": "cosine"}, "kernel"),
+        ({"kernel": "wavelet"}, "kernel"),
         ({"gamma": -1.0}, "gamma"),
-        ({"gamma": "auto"}, "gamma"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"gamma": np.inf}, "gamma"),
+        ({"gamma": np.nan, "kernel": "poly"}, "gamma"),
+        ({"gamma": "wide"}, "gamma"),
+        ({"kernel": "sigmoid", "rank": 5}, "not positive semidefinite"),
+        ({"kernel": "sigmoid", "penalty": "lasso"}, "not positive semidefinite"),
+        ({"kernel": "sigmoid", "solver": "gd"}, "not positive semidefinite"),
         ({"solver": "newton"}, "solver"),
         ({"penalty": "lasso", "solver": "gd"}, "solver='gd' is for penalty='ridge'"),
         ({"penalty": "lasso", "solver": "exact", "kernel": "linear"}, "ridge"),

@@ -216,7 +216,10 @@ def test_all_candidates_failing_is_one_clear_error():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kernels": ["cosine"]}, "kernels must be"),
+        ({"kernels": ["wavelet"]}, "kernels must be"),
+        ({"kernels": ["rbf", "precomputed"]}, "'precomputed' alone"),
+        ({"gammas": [1.0, 0.0]}, "gamma must be positive and finite"),
+        ({"kernels": "laplacian", "gammas": [np.inf]}, "gamma must be positive"),
         ({"scoring": "auc"}, "scoring must be"),
         ({"tie": "last"}, "tie must be"),
         ({"alphas": []}, "grid is empty"),

@@ -57,7 +57,8 @@ def test_alpha_weighs_the_within_class_scatter(problem):
 def test_scatter_matrices_are_positive_semidefinite(problem, kernel):
     X, y, partition = class_ordered(*problem)
     name, parameter = kernel
-    K = gram(X, kernel=Kernel(name, gamma=parameter, degree=parameter))
+    gamma = parameter if name == "rbf" else 1.0
+    K = gram(X, kernel=Kernel(name, gamma=gamma, degree=parameter))
     within = DenseSystem(K, partition, 1.0).matrix() - K  # H - B
     blocks = np.diag(np.diag(K)) - within  # B
     between = blocks - K / len(y)
@@ -71,7 +72,8 @@ def test_scatter_matrices_are_positive_semidefinite(problem, kernel):
 def test_q_matches_its_definition(problem, kernel, alpha):
     X, y, partition = class_ordered(*problem)
     name, parameter = kernel
-    K = gram(X, kernel=Kernel(name, gamma=parameter, degree=parameter))
+    gamma = parameter if name == "rbf" else 1.0
+    K = gram(X, kernel=Kernel(name, gamma=gamma, degree=parameter))
     assert np.allclose(K, oracle.gram(X, X, name, parameter), rtol=1e-10, atol=1e-12)
     expected = oracle.q_matrix(K, y, alpha) + 0.5 * np.eye(len(y))
     assert np.allclose(DenseSystem(K, partition, alpha).matrix(0.5), expected)
