@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from drmbench.data.readers.cells import csv_reader, is_number
 
 #: Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
-_EVERY_DIGIT: dict[str, Any] = (
+EVERY_DIGIT: dict[str, Any] = (
     {"float_precision": "round_trip"}
     if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
     else {}
@@ -66,7 +66,7 @@ def parse_block(
             na_filter=False,
             skipinitialspace=delimiter != "\t",
             low_memory=False,
-            **_EVERY_DIGIT,
+            **EVERY_DIGIT,
         )
     except ValueError as error:  # pandas' ParserError and UnicodeEncodeError are such
         raise DoubtfulError from error

@@ -21,6 +21,7 @@ import pandas as pd
 from pandas.api.types import is_integer_dtype
 
 from drmbench.config.model import Experiment
+from drmbench.data.fast_cells import EVERY_DIGIT
 from drmbench.errors import InputError, did_you_mean
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
@@ -43,13 +44,6 @@ _REFIT = ("dataset", "method", "split", "status", "reason", "cell")
 _RULES = (
     *("dataset", "column", "method", "reading", "figure", "scaling", "rule"),
     *("mean", "sd"),
-)
-
-#: Before 3.1 pandas read a last digit wrong unless asked; now asking is deprecated.
-_EVERY_DIGIT: dict[str, Any] = (
-    {"float_precision": "round_trip"}
-    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
-    else {}
 )
 
 #: What can become of a cell.
@@ -266,7 +260,7 @@ def read_rows(path: Path) -> pd.DataFrame:
     text = dict.fromkeys(_TEXT, str)
     with _reading(path, "result rows"):
         rows: pd.DataFrame = pd.read_csv(
-            path, dtype=text, keep_default_na=False, na_values=[""], **_EVERY_DIGIT
+            path, dtype=text, keep_default_na=False, na_values=[""], **EVERY_DIGIT
         )
         return rows.fillna(dict.fromkeys(set(_TEXT).intersection(rows), ""))
 
@@ -287,7 +281,7 @@ def read_results(folder: Path) -> Results:
         text = dict.fromkeys(_RULES[:-2], str)
         with _reading(path, "rules tried"):
             found: pd.DataFrame = pd.read_csv(
-                path, dtype=text, keep_default_na=False, **_EVERY_DIGIT
+                path, dtype=text, keep_default_na=False, **EVERY_DIGIT
             )
             rules = found[list(_RULES)].astype({"mean": float, "sd": float})
     return Results(name, rows, manifest, refits, rules)

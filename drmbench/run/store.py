@@ -17,7 +17,7 @@ import logging
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -240,17 +240,6 @@ def all_records(out: Path) -> Iterator[tuple[str, Record]]:
     for path in sorted(out.glob(f"*/{JOURNAL}")):
         for record in Store(path.parent).records.values():
             yield path.parent.name, record
-
-
-@contextmanager
-def open_store(folder: Path) -> Iterator[Store]:
-    """Open a store for writing, with room set aside, and close it afterwards."""
-    store = Store(folder)
-    store.reserve()
-    try:
-        yield store
-    finally:
-        store.release()
 
 
 def write_rows(plan: Plan, store: Store) -> Path:

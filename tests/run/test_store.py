@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from drmbench.errors import InputError
 from drmbench.run import store as store_module
-from drmbench.run.store import DiskFullError, Store, all_records, encode, open_store
+from drmbench.run.store import DiskFullError, Store, all_records, encode
 
 
 def record(number, **more):
@@ -29,6 +30,17 @@ def record(number, **more):
         "rows": [{"accuracy": 0.1 * number, "reason": "ünïcode"}],
         **more,
     }
+
+
+@contextmanager
+def open_store(folder):
+    """Open a store for writing, with room set aside, as a run does."""
+    store = Store(folder)
+    store.reserve()
+    try:
+        yield store
+    finally:
+        store.release()
 
 
 def filled(folder, count=3):
