@@ -93,6 +93,7 @@ class LabelledSums:
         places = np.searchsorted(classes, self.classes)
         wide.G[places] = self.sums.G
         wide.counts[places] = self.sums.counts
+        wide.masses[places] = self.sums.masses
         return wide
 
 

@@ -60,8 +60,10 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         The class labels, sorted.
     class_count_ : ndarray of shape (g,)
         Training samples of each class.
+    class_mass_ : ndarray of shape (g,)
+        Sum of the weights of each class; the same numbers without weights.
     sums_ : ndarray of shape (g, p, p)
-        ``Σ x xᵀ/(α‖x‖² + β)`` over each class: with the counts, the whole model.
+        ``Σ ω x xᵀ/(α‖x‖² + β)`` over each class: with the masses, the whole model.
     n_features_in_ : int
         Number of features p.
 
@@ -164,7 +166,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         Examples
         --------
         >>> model = LinearDRMClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
-        >>> sums = ClassSums(model.sums_, model.class_count_)
+        >>> sums = ClassSums(model.sums_, model.class_count_, model.class_mass_)
         >>> copy = LinearDRMClassifier.from_sums(
         ...     model.classes_, sums, alpha=1.0, beta=1.0
         ... )
@@ -222,11 +224,12 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             )
         codes = np.searchsorted(self.classes_, y)
         news = ClassSums.of(X, codes, self.classes_.size, self.alpha, self.beta)
-        self._adopt(ClassSums(self.sums_, self.class_count_) + news)
+        self._adopt(ClassSums(self.sums_, self.class_count_, self.class_mass_) + news)
         return self
 
     def _adopt(self, sums: ClassSums) -> None:
         self.sums_, self.class_count_ = sums.G, sums.counts
+        self.class_mass_ = sums.masses
         self._weights_of_sums = (self.alpha, self.beta)
         self._lazy = _LazyModel(sums, self.alpha)
 

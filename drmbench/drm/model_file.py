@@ -172,8 +172,9 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
         sound = sound and ((scale > 0) & np.isfinite(scale)).all()
     if not sound:
         raise ValueError("its arrays do not fit together")
+    state = ClassSums(sums, counts, counts.astype(np.float64))
     classifier = LinearDRMClassifier.from_sums(
-        classes, ClassSums(sums, counts), alpha=about["alpha"], beta=about["beta"]
+        classes, state, alpha=about["alpha"], beta=about["beta"]
     )
     return StoredModel(
         classifier,
