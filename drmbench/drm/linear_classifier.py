@@ -45,7 +45,7 @@ class _LazyModel:
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
-    The model is one p × p sum and one count per class, so it can be fitted in pieces
+    The model is one p × p sum and one mass per class, so it can be fitted in pieces
     (:meth:`partial_fit`) or to a dask collection, block by block; it needs no training
     sample afterwards, and predicts in O(gp²) per sample whatever n was. It equals
     ``DRMClassifier(kernel="linear")``.
@@ -274,13 +274,11 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _adopt(self, sums: ClassSums) -> None:
+        factors = class_factors(self.classes_, sums.masses, self.class_weight)
         self.sums_, self.class_count_ = sums.G, sums.counts
-        self.class_mass_ = sums.masses
-        self.class_weight_ = class_factors(
-            self.classes_, sums.masses, self.class_weight
-        )
+        self.class_mass_, self.class_weight_ = sums.masses, factors
         self._weights_of_sums = (self.alpha, self.beta)
-        self._lazy = _LazyModel(sums, self.class_weight_, self.alpha)
+        self._lazy = _LazyModel(sums, factors, self.alpha)
 
     def _fitted_model(self) -> LinearModel:
         if (self.alpha, self.beta) != self._weights_of_sums:

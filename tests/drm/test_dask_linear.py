@@ -331,7 +331,7 @@ def test_a_distributed_cluster():
     with (
         dask.config.set(scheduler=None),
         distributed.LocalCluster(
-            host="127.0.0.1", dashboard_address=None, **options
+            host="127.0.0.1", dashboard_address="127.0.0.1:0", **options
         ) as cluster,
         distributed.Client(cluster),
     ):

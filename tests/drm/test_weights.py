@@ -168,6 +168,21 @@ def test_any_weights_by_definition(problem, kernel, alpha, beta):
     oracle.assert_close(model.dissimilarities(k.T), np.array(expected), 1e-8)
 
 
+@pytest.mark.parametrize("factor", [1e-3, 0.7, 250.0])
+@quick
+@given(weighted_problems(), some_alphas, some_betas)
+def test_weights_have_a_scale_with_alpha_and_beta(factor, problem, alpha, beta):
+    X, y, weights, X_test = problem
+    every = dict.fromkeys(np.unique(y).tolist(), factor)
+    for make in (DRMClassifier, LinearDRMClassifier):
+        plain = make(alpha=alpha, beta=beta).fit(X, y, weights)
+        scaled = make(alpha=factor * alpha, beta=factor * beta, class_weight=every).fit(
+            X, y, weights
+        )
+        expected = plain.dissimilarities(X_test)
+        oracle.assert_close(scaled.dissimilarities(X_test), expected, 1e-10)
+
+
 @quick
 @given(weighted_problems(), st.integers(1, 5), some_alphas, some_betas)
 def test_sums_of_weighted_samples(problem, size, alpha, beta):
