@@ -239,7 +239,7 @@ class LeftOut:
         self.alike = bool((self._weights == self._weights[0]).all() or not system.alpha)
         #: The class's mass without each sample; of a single one, which takes the class
         #: along, the mass that it has
-        self.masses: Array = _masses_without_one(self._weights)
+        self.masses: Array = partition.masses_without_one(code)
         #: By how much ``α/mass`` grows when a sample is left out
         self.gamma: Array = np.zeros(self.count)
         if self.count > 1:
@@ -291,20 +291,6 @@ class LeftOut:
         if self.count == 1:
             delta[:, self.code] = np.inf
         return delta
-
-
-def _masses_without_one(weights: Array) -> Array:
-    """Return the sum of all other weights for each; the weight itself if it is alone.
-
-    Added up from both ends, so that nothing cancels where one weight is most of all.
-    """
-    if weights.size == 1:
-        return weights.copy()
-    if (weights == weights[0]).all():
-        return np.full(weights.size, (weights.size - 1) * weights[0])
-    before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
-    after = np.concatenate((np.cumsum(weights[::-1])[-2::-1], [0.0]))
-    return before + after
 
 
 class _OwnSystem:
@@ -392,7 +378,10 @@ class _SharedInverse:
         self._X_own[doubtful] = 1.0
         error = M_own * left.shift[block] * np.abs(M_own / self._X_own)
         self._doubtful: NDArray[np.bool_] = doubtful
-        self._inexact: NDArray[np.bool_] = doubtful | (error > REFINE_ABOVE)
+        # Eigenvectors mix what is large and what is tiny: only a residual can tell.
+        self._inexact: NDArray[np.bool_] = (
+            doubtful | (error > REFINE_ABOVE) | (not left.alike)
+        )
 
     def representations(self, part: slice) -> Array:
         """Return ``w^(-i)`` of some samples of the class as columns, (n, m)."""
