@@ -73,6 +73,12 @@ REFINE_ABOVE, REFINED, STEPS = 500.0, 1e-10, 4
 SMALLEST_DIVISOR = 0.05
 #: Samples of a class whose representations are held at a time.
 CHUNK = 256
+#: A class of nearly all samples may have one system for each of this many weights, a
+#: smaller one for accordingly fewer; beyond that an eigen-decomposition is cheaper.
+MOST_SYSTEMS = 8
+
+#: Some samples of a class.
+Part = slice | NDArray[np.intp]
 
 
 def loo_dissimilarities(
@@ -178,21 +184,26 @@ def loo_dissimilarities_in_class_order(system: DenseSystem, beta: float) -> Arra
     """
     partition, n = system.partition, system.partition.n_samples
     delta = np.empty((n, partition.n_classes))
-    shared = []
+    shared: list[tuple[LeftOut, NDArray[np.intp]]] = []
     for code, own in enumerate(_own_systems_pay(partition.counts)):
         left = LeftOut(system, beta, code)
-        solver = _OwnSystem.of(left) if own and left.alike else None
-        if solver is None:
-            shared.append(left)
-        else:
-            delta[left.block] = left.dissimilarities(solver)
-        del solver  # its inverse, before the next class makes another
+        groups = left.groups()
+        if not own or len(groups) > max(MOST_SYSTEMS * left.count / n, 1):
+            shared.append((left, np.arange(left.count)))
+            continue
+        for samples in groups:
+            solver = _OwnSystem.of(left, samples[0])
+            if solver is None:
+                shared.append((left, samples))
+            else:
+                left.fill(delta, solver, samples)
+            del solver  # its inverse, before the next one is made
     if shared:
         M = _inverse(factorise(system.matrix(beta), f"Q + βI with beta={beta:g}"))
-        for left in shared:
+        for left, samples in shared:
             # Small classes make small products, which threads do not speed up.
             with one_blas_thread if left.count <= CHUNK else nullcontext():
-                delta[left.block] = left.dissimilarities(_SharedInverse(left, M))
+                left.fill(delta, _SharedInverse(left, M), samples)
     return delta
 
 
@@ -259,22 +270,36 @@ class LeftOut:
         masses[self.code] = mass
         return self.system.matrix(self.beta, masses)
 
-    def shares(self, samples: slice | NDArray[np.intp]) -> Array:
+    def shares(self, samples: Part) -> Array:
         """Return ``α/mass`` of every class without each of some samples, (g, m)."""
         masses = self.system.partition.masses[:, None]
         shares = np.repeat(self.system.alpha / masses, self.masses[samples].size, 1)
         shares[self.code] = self.system.alpha / self.masses[samples]
         return shares
 
-    def dissimilarities(self, solver: _OwnSystem | _SharedInverse) -> Array:
-        """Return δ of the class's samples, (n_c, g), from their representations."""
-        delta = np.empty((self.count, self.system.partition.n_classes))
-        for start in range(0, self.count, CHUNK):
-            part = slice(start, min(start + CHUNK, self.count))
-            delta[part] = self._decision(solver.representations(part), part)
-        return delta
+    def groups(self) -> list[NDArray[np.intp]]:
+        """Return the samples in groups that leave the same system."""
+        if self.alike:
+            return [np.arange(self.count)]
+        weights = np.unique(self._weights)
+        return [np.flatnonzero(self._weights == weight) for weight in weights]
 
-    def _decision(self, W: Array, part: slice) -> Array:
+    def fill(
+        self,
+        delta: Array,
+        solver: _OwnSystem | _SharedInverse,
+        samples: NDArray[np.intp],
+    ) -> None:
+        """Put the δ of some of the class's samples into those of all samples."""
+        for start in range(0, samples.size, CHUNK):
+            rows = samples[start : start + CHUNK]
+            part: Part = rows
+            if rows[-1] - rows[0] + 1 == rows.size:  # a view instead of a copy
+                part = slice(rows[0], rows[-1] + 1)
+            W = solver.representations(part)
+            delta[self.block.start + rows] = self._decision(W, part)
+
+    def _decision(self, W: Array, part: Part) -> Array:
         """Return δ, (m, g), from the representations of some samples left out."""
         partition, K = self.system.partition, self.system.K
         share, k = self.shares(part), K[:, self.block][:, part]
@@ -309,42 +334,45 @@ class LeftOut:
 
 
 class _OwnSystem:
-    """The system of a class whose samples all leave the same mass, with all of them.
+    """The system that samples of the same weight leave, with all samples still in it.
 
-    `X` are the class's columns of the inverse; of a large class, the whole `inverse` is
-    there.
+    `share` is the class's ``α/mass`` and X its columns of the inverse; of a large class
+    the whole `inverse` is there.
     """
 
-    def __init__(self, left: LeftOut, X: Array, inverse: Array | None) -> None:
+    def __init__(
+        self, left: LeftOut, share: float, X: Array, inverse: Array | None
+    ) -> None:
         self._left = left
+        self._share = share
         self._X = X
         self._inverse = inverse
 
     @classmethod
-    def of(cls, left: LeftOut) -> _OwnSystem | None:
-        """Return the system, or None if it is not positive definite."""
+    def of(cls, left: LeftOut, sample: int) -> _OwnSystem | None:
+        """Return the system that a sample leaves; None if it is not positive."""
         n, block = left.system.partition.n_samples, left.block
         # The transpose is the same matrix, in the order that LAPACK overwrites.
-        matrix = left.matrix(left.masses[0]).T
+        matrix = left.matrix(left.masses[sample]).T
         factor, info = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
         if info != 0:
             return None
-        share = left.system.alpha / left.masses[0]
+        share = left.system.alpha / left.masses[sample]
         if 2 * left.count > n and abs(1.0 - share) > SMALLEST_DIVISOR:
             inverse = _inverse(factor)
-            return cls(left, inverse[:, block], inverse)
+            return cls(left, share, inverse[:, block], inverse)
         own = np.arange(left.count)
         identity = np.zeros((n, own.size), order="F")
         identity[block.start + own, own] = 1.0
         X = lapack.dpotrs(factor, identity, lower=1, overwrite_b=1)[0]
-        return cls(left, X, None)
+        return cls(left, share, X, None)
 
-    def representations(self, part: slice) -> Array:
+    def representations(self, part: Part) -> Array:
         """Return ``w^(-i)`` of some samples of the class as columns, (n, m)."""
         left, K = self._left, self._left.system.K[:, self._left.block][:, part]
         rows = np.arange(left.count)[part] + left.block.start
         own = np.arange(rows.size)
-        shift, share = left.shift[rows], left.system.alpha / left.masses[0]
+        shift, share = left.shift[rows], self._share
         X = self._X[:, part]
         X_own = X[rows, own]
         if self._inverse is None:
@@ -356,7 +384,9 @@ class _OwnSystem:
             pairs = [(self._inverse[:, s], K[s]) for s in others if len(K[s])]
             products = sum(np.einsum("ij,ji->i", A[rows], k) for A, k in pairs)
             F_own = (1.0 - X_own * shift - share * products) / (1.0 - share)
-            W = sum(A @ (k * (-share / (1.0 - share))) for A, k in pairs)
+            W = np.zeros_like(X, order="C")
+            for A, k in pairs:
+                W += A @ (k * (-share / (1.0 - share)))
             W -= X * (shift / (1.0 - share) + F_own / X_own)
         W[rows, own] = 0.0
         return W
@@ -392,7 +422,7 @@ class _SharedInverse:
             doubtful | (error > REFINE_ABOVE) | (not left.alike)
         )
 
-    def representations(self, part: slice) -> Array:
+    def representations(self, part: Part) -> Array:
         """Return ``w^(-i)`` of some samples of the class as columns, (n, m)."""
         left, block = self._left, self._left.block
         samples = np.arange(left.count)[part]
@@ -402,7 +432,7 @@ class _SharedInverse:
         # M K_b from the normal equations, K = (Q + βI) - (αH + β) + αB.
         share = left.system.alpha / left.system.partition.masses[left.code]
         MK = share * self._T[:, part] - self._M_b[:, part] * left.shift[block][part]
-        MK[block.start + samples, samples - samples[0]] += 1.0
+        MK[block.start + samples, np.arange(samples.size)] += 1.0
         W = self._solve(MK, samples)
         if self._refits:
             W[:, doubtful] = self._refitted(samples[doubtful])

@@ -187,13 +187,20 @@ def test_wrong_weights_are_named(kind, weights, message):
         left_out(kind, X, y, **weights)
 
 
-def test_a_large_class_of_many_weights_is_corrected_by_eigenvectors(monkeypatch):
-    """More samples than are held at a time, against refits of a few of them."""
+@pytest.mark.parametrize("distinct", [2, 60])
+def test_a_large_class_has_one_system_per_weight_or_eigenvectors(monkeypatch, distinct):
+    """With more samples than are held at a time."""
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(70, 4)), np.repeat([0, 1], [60, 10])
-    weights = rng.uniform(0.2, 5.0, size=70)
+    weights = rng.uniform(0.2, 5.0, size=distinct)[np.arange(70) % distinct]
     monkeypatch.setattr(loo, "CHUNK", 16)
+    eigenvectors = []
+    change = loo._EachChange
+    monkeypatch.setattr(
+        loo, "_EachChange", lambda *args: eigenvectors.append(1) or change(*args)
+    )
     K = oracle.gram(X, X, "rbf", 0.3)
     expected = oracle.weighted_left_out_dissimilarities(K, y, weights, 2.0, 0.1)
     found = loo_dissimilarities(K, y, 2.0, 0.1, sample_weight=weights)
     oracle.assert_close(found, expected, 1e-12)
+    assert len(eigenvectors) == (1 if distinct == 2 else 2)
