@@ -28,11 +28,13 @@ from drmbench.drm.kernels import (
     NON_NEGATIVE_KERNELS,
     SPARSE_KERNELS,
     Kernel,
-    LowRankMap,
     gram,
     resolve_gamma,
     symmetric_part,
 )
+from drmbench.drm.linear import ClassSums
+from drmbench.drm.linear_classifier import LinearDRMClassifier
+from drmbench.drm.low_rank import LowRankEngine, LowRankMap
 from drmbench.drm.partition import (
     Array,
     ClassPartition,
@@ -53,6 +55,8 @@ from drmbench.drm.system import (
 BATCH_BYTES = 256 * 2**20
 #: Arrays of the size (training samples × batch) that a solver holds at a time.
 ARRAYS_PER_BATCH = 8
+#: Test samples whose low-rank features are made at a time: they stay in the cache.
+BATCH_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +155,10 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = self._partition.classes
         check_two_classes(self.classes_)
         self._engine = self._make_engine(X)
-        means = self._engine.system.class_means()
-        self.n_iter_ = int(self._engine.solve(means).n_iter.max())
+        self.n_iter_ = 1
+        if not isinstance(self._engine, LowRankEngine):
+            means = self._engine.system.class_means()
+            self.n_iter_ = int(self._engine.solve(means).n_iter.max())
         return self
 
     def _accept_sparse(self) -> Any:
@@ -171,7 +177,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if name == "auto" and self.penalty != "ridge":
             name = "apg"
         elif name == "auto":
-            name = "exact" if self._has_features() and p < n else "closed_form"
+            few = self.rank is not None or (self.kernel == "linear" and p < n)
+            name = "exact" if few else "closed_form"
         if self.penalty != "ridge" and name not in ("ppa", "apg"):
             raise ValueError(
                 f"solver={name!r} is for penalty='ridge' only; penalty="
@@ -184,7 +191,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             )
         return name
 
-    def _make_engine(self, X: Any) -> Engine:
+    def _check_kernel(self) -> None:
         if self.rank is not None and self.kernel == "precomputed":
             raise ValueError("rank= needs samples; it cannot take a precomputed kernel")
         # Only a Cholesky factorisation can tell whether there is a minimum at all.
@@ -197,30 +204,52 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
                 f"kernel={self.kernel!r} is not positive semidefinite: it takes solver"
                 " 'auto' or 'closed_form', penalty 'ridge' and no rank"
             )
+
+    def _resolved_kernel(self, X: Any) -> Kernel:
+        if callable(self.kernel):
+            return Kernel.of_callable(self.kernel)
+        gamma = resolve_gamma(self.gamma, X, self.kernel)
+        return Kernel(self.kernel, gamma, self.degree, self.coef0)
+
+    def _make_engine(self, X: Any) -> Engine:
+        self._check_kernel()
         order = self._partition.order
         rows = X[order]
-        self._map: LowRankMap | None = None
-        if callable(self.kernel):
-            self._kernel = Kernel.of_callable(self.kernel)
-        elif self.kernel != "precomputed":
-            gamma = resolve_gamma(self.gamma, X, self.kernel)
-            self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
-        if self.rank is not None:
-            ones = (rows[i : i + 1] for i in range(rows.shape[0]))
-            diagonal = np.array([self._kernel_matrix(row, row)[0, 0] for row in ones])
-            self._map = LowRankMap(rows, self._kernel_matrix, diagonal, self.rank)
-            rows = self._map.train_features
         name = self._solver_name(*rows.shape)
+        self._map: LowRankMap | None = None
+        if self.kernel != "precomputed":
+            self._kernel = self._resolved_kernel(X)
+        if self.rank is not None:
+            self._map = LowRankMap.of(rows, self._kernel, self.rank)
+            if name == "exact":
+                return self._low_rank_engine(rows)
+            rows = self._map.transform(rows)
         if self._has_features() and name != "closed_form":
             system = FactoredSystem(rows, self._partition, self.alpha)
             penalty = make_penalty(self.penalty, self.beta, self._partition)
             return make_feature_engine(name, system, penalty, self._rule(), self.step)
-        if self._map is not None:
-            return self._kernel_engine(name, rows @ rows.T)
         if self.kernel == "precomputed":
             return self._kernel_engine(name, symmetric_part(X)[np.ix_(order, order)])
         self._rows = rows  # what new samples are compared with
+        if self._map is not None:
+            return self._kernel_engine(name, rows @ rows.T)
         return self._kernel_engine(name, self._kernel_matrix(rows))
+
+    def _low_rank_engine(self, rows: Any) -> Engine:
+        partition = self._partition
+        assert self._map is not None
+        sums = self._map.class_sums(
+            rows,
+            partition.codes,
+            partition.n_classes,
+            self.alpha,
+            self.beta,
+            partition.weights,
+        )
+        linear = LinearDRMClassifier.from_sums(
+            partition.classes, sums, alpha=self.alpha, beta=self.beta
+        )
+        return LowRankEngine(self._map, linear, (rows, partition))
 
     def _kernel_engine(self, name: str, K: Array) -> Engine:
         system = DenseSystem(K, self._partition, self.alpha)
@@ -244,7 +273,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._map is not None:
             features = self._map.transform(X)
             if isinstance(self._engine, KernelEngine):
-                return features @ self._map.train_features.T
+                return features @ self._rows.T
             return features
         if self.kernel == "precomputed":
             return np.ascontiguousarray(X[:, self._partition.order])
@@ -257,8 +286,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self._check_signs(X)
         return X
 
-    def _batches(self, X: Any) -> Iterator[Any]:
-        size = self.batch_size
+    def _batches(self, X: Any, largest: int | None = None) -> Iterator[Any]:
+        size = self.batch_size or largest
         if size is None:
             per_sample = 8 * ARRAYS_PER_BATCH * self._partition.n_samples
             size = max(1, BATCH_BYTES // per_sample)
@@ -282,8 +311,9 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._engine.batches_itself and self._map is None:
             return self._engine.dissimilarities(X)
         work = delayed(lambda batch: self._engine.dissimilarities(self._inputs(batch)))
+        largest = BATCH_ROWS if isinstance(self._engine, LowRankEngine) else None
         parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            work(batch) for batch in self._batches(X)
+            work(batch) for batch in self._batches(X, largest)
         )
         return np.concatenate(list(parts))
 
