@@ -1,9 +1,10 @@
 """Low-rank kernels: features from landmarks, which the linear algorithms then take.
 
-Pivoted Cholesky chooses landmarks L among the samples, each the one that those before
-it approximate worst. With the triangle ``T Tᵀ = K_LL`` the features of a sample are
-``T⁻¹ k_L(x)``, whose inner products are the Nyström approximation of the kernel
-(docs/math.md, section 4).
+Randomly pivoted Cholesky (Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber,
+arXiv:2207.06503) draws landmarks L among the samples, each with probability
+proportional to what those before it leave of ``k(x, x)``. With the triangle
+``T Tᵀ = K_LL`` the features of a sample are ``T⁻¹ k_L(x)``, whose inner products are
+the Nyström approximation of the kernel (docs/math.md, section 12).
 """
 
 from __future__ import annotations
@@ -24,14 +25,12 @@ from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.partition import Array, ClassPartition
 from drmbench.drm.system import FactoredSystem, Solution
 
-#: Samples among which landmarks are chosen at most: more take longer and hardly make a
-#: difference (benchmarks/low_rank.py).
+#: Samples among which landmarks are drawn at most: more take longer and hardly improve
+#: the approximation (benchmarks/low_rank.py).
 CANDIDATES = 10_000
 #: A sample is no landmark if what is left of its ``k(x, x)`` is below this share of the
 #: largest: rounding errors would be magnified too much.
 TOLERANCE = 1e-10
-#: Samples that are approximated equally badly to this accuracy tie.
-TIE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,32 +42,37 @@ class PivotedCholesky:
     residual: float  #: ``trace(K - F Fᵀ) / trace(K)``
 
 
-def pivoted_cholesky(X: Any, kernel: Kernel, rank: int) -> PivotedCholesky:
+def pivoted_cholesky(
+    X: Any, kernel: Kernel, rank: int, weights: Array | None = None
+) -> PivotedCholesky:
     """Factorise the kernel matrix of the rows of X until the rank is reached, O(nr²).
 
-    There are fewer landmarks if nothing is left to approximate. Of samples that tie the
-    first is taken.
+    There are fewer landmarks if nothing is left to approximate. The weights are those
+    of the samples: one that counts twice is drawn like two. The draws are the same
+    every time, so that a lower rank has the first landmarks of a higher one.
     """
+    draws = np.random.default_rng(0).random(min(rank, X.shape[0]))
     left = kernel_diagonal(X, kernel)
     total, least = float(left.sum()), TOLERANCE * float(left.max())
-    columns = np.zeros((min(rank, X.shape[0]), X.shape[0]))
+    columns = np.zeros((len(draws), X.shape[0]))
     chosen: list[int] = []
-    for number, column in enumerate(columns):
-        worst = float(left.max())
-        if worst <= least:
+    for number, draw in enumerate(draws):
+        left[left <= least] = 0.0
+        mass = np.cumsum(left if weights is None else left * weights)
+        if mass[-1] <= 0.0:
             break
-        pivot = int(np.argmax(left >= worst * (1.0 - TIE)))
-        before = columns[:number]
-        column[:] = gram(X, X[[pivot]], kernel=kernel)[:, 0] - before[:, pivot] @ before
+        pivot = int(np.searchsorted(mass, draw * mass[-1], side="right"))
+        before, column = columns[:number], columns[number]
+        column[:] = gram(X, X[[pivot]], kernel=kernel)[:, 0]
+        column -= before[:, pivot] @ before
         column /= np.sqrt(left[pivot])
         left -= column * column
-        np.maximum(left, 0.0, out=left)
         left[pivot] = 0.0
         chosen.append(pivot)
     return PivotedCholesky(
         np.array(chosen, dtype=np.intp),
         np.ascontiguousarray(columns[: len(chosen)].T),
-        float(left.sum()) / total if total else 0.0,
+        float(np.maximum(left, 0.0).sum()) / total if total else 0.0,
     )
 
 
@@ -81,18 +85,20 @@ class LowRankMap:
     triangle: Array  #: Lower triangle T with ``T Tᵀ`` their kernel matrix
 
     @classmethod
-    def of(cls, X: Any, kernel: Kernel, rank: int) -> LowRankMap:
+    def of(
+        cls, X: Any, kernel: Kernel, rank: int, weights: Array | None = None
+    ) -> LowRankMap:
         """Choose at most `rank` landmarks among the rows of X, whatever their order.
 
-        Of more than :data:`CANDIDATES` rows that many are drawn, the same every time.
+        Of more than :data:`CANDIDATES` rows that many are drawn first.
 
         Raises
         ------
         ValueError
             The kernel is zero for all rows.
         """
-        rows = _candidates(X)
-        found = pivoted_cholesky(rows, kernel, rank)
+        rows, weights = _candidates(X, weights)
+        found = pivoted_cholesky(rows, kernel, rank, weights)
         if not found.landmarks.size:
             raise ValueError(
                 f"the {kernel.name} kernel is zero on these samples: there is nothing"
@@ -138,19 +144,24 @@ class LowRankMap:
         return reduce(add, sums, ClassSums.empty(n_classes, self.rank))
 
 
-def _candidates(X: Any) -> Any:
-    """Return rows to choose landmarks from, in an order that is theirs alone.
+def _candidates(X: Any, weights: Array | None) -> tuple[Any, Array | None]:
+    """Return rows to choose landmarks from, with their weights, in an order of theirs.
 
-    Sorting by a fixed random direction makes the choice independent of the order in
-    which samples come: ties go to the first, and all samples tie for the first pivot if
-    ``k(x, x)`` is constant.
+    Sorted by a fixed random direction, the same samples give the same landmarks in
+    whatever order they come.
     """
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(1)
     order = np.argsort(X @ generator.standard_normal(X.shape[1]), kind="stable")
+    if weights is not None:
+        weights = weights[order]
     if len(order) > CANDIDATES:
-        drawn = generator.choice(len(order), CANDIDATES, replace=False)
-        order = order[np.sort(drawn)]
-    return X[order]
+        share = None if weights is None else weights / weights.sum()
+        drawn = np.sort(generator.choice(len(order), CANDIDATES, False, share))
+        order = order[drawn]
+        if weights is not None:
+            # Those likely to be drawn keep their weight, the others stand for more.
+            weights = np.maximum(weights[drawn], weights.sum() / CANDIDATES)
+    return X[order], weights
 
 
 @dataclass(eq=False)
@@ -165,8 +176,20 @@ class LowRankEngine:
 
     features: LowRankMap
     linear: LinearDRMClassifier  #: The model of the features
+    #: Parameters of the estimator when the first of the sums were made
+    settings: dict[str, Any]
     #: The training samples in class order; None if only sums of them were kept
     training: tuple[Any, ClassPartition] | None = None
+
+    @property
+    def sums(self) -> ClassSums:
+        """Sums of the features, before class weights."""
+        model = self.linear
+        return ClassSums(model.sums_, model.class_count_, model.class_mass_)
+
+    def check_solvable(self) -> None:
+        """Build what predictions need now, which else the first of them does."""
+        self.dissimilarities(self.features.triangle[:1])
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g), for test samples given by features, (m, r)."""
