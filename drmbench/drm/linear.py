@@ -47,6 +47,21 @@ def features_are_cheaper(X: Array, n_classes: int) -> bool:
     return bool(n_classes * n_features**3 < n_samples**3)
 
 
+def with_constant(X: Any, value: float) -> Any:
+    """Append a feature that is the same for all samples, dense or sparse.
+
+    Examples
+    --------
+    >>> with_constant(np.array([[3.0], [4.0]]), 1.0)
+    array([[3., 1.],
+           [4., 1.]])
+    """
+    column = np.full((X.shape[0], 1), value)
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_matrix(column)], format="csr")
+    return np.hstack([X, column])
+
+
 @dataclass(frozen=True, eq=False)
 class ClassSums:
     """The state of a linear DRM: ``G_c`` and the mass of every class."""
