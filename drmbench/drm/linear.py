@@ -13,6 +13,7 @@ Exact leave-one-out costs O(gp²) per sample after one fit. For sample i of clas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +121,27 @@ class ClassSums:
         )
 
 
+class SharedSums:
+    """The sums of one training set for any number of α and β.
+
+    ``β G_c`` depends on α/β alone, so weights with the same ratio (a grid in decades
+    has few) share the pass over the data that `make(alpha, beta)` does.
+    """
+
+    def __init__(self, make: Callable[[float, float], ClassSums]) -> None:
+        self._make = make
+        self._units: dict[float, ClassSums] = {}
+
+    def of(self, alpha: float, beta: float) -> ClassSums:
+        """Return the sums with these weights."""
+        ratio = alpha / beta
+        key = float(f"{ratio:.12e}")  # equal ratios of decades differ in the last bit
+        if key not in self._units:
+            self._units[key] = self._make(ratio, 1.0)
+        unit = self._units[key]
+        return ClassSums(unit.G / beta, unit.counts, unit.masses)
+
+
 def class_operator(G: Array, mass: float, alpha: float) -> Array:
     """Return ``P_c = (I - (α/n_c) G_c)⁻¹ G_c``; n_c is the class's mass."""
     if alpha == 0.0:
@@ -209,28 +231,22 @@ def linear_loo_dissimilarities(X: Any, y: Any, alpha: float, beta: float) -> Arr
 
 
 class LinearLeaveOneOut:
-    """Leave-one-out of one training set, for any number of weights.
-
-    ``β G_c`` depends on α/β alone, so weights with the same ratio (a grid in decades
-    has few) share the pass over the data.
-    """
+    """Leave-one-out of one training set, for any number of weights."""
 
     def __init__(self, X: Any, y: Any) -> None:
         X, y = check_labelled(X, y)
         self._partition = ClassPartition.of(y)
         self._samples = X[self._partition.order]
-        self._unit_sums: dict[float, ClassSums] = {}
+        self._sums = SharedSums(self._sums_of)
+
+    def _sums_of(self, alpha: float, beta: float) -> ClassSums:
+        codes, g = self._partition.codes, self._partition.n_classes
+        return ClassSums.of(self._samples, codes, g, alpha, beta)
 
     def dissimilarities(self, alpha: float, beta: float) -> Array:
         """Return δ of every sample left out in turn, (n, g)."""
         check_weights(alpha, beta)
-        ratio = alpha / beta
-        key = float(f"{ratio:.12e}")  # equal ratios of decades differ in the last bit
-        if key not in self._unit_sums:
-            codes, g = self._partition.codes, self._partition.n_classes
-            self._unit_sums[key] = ClassSums.of(self._samples, codes, g, ratio, 1.0)
-        unit = self._unit_sums[key]
-        sums = ClassSums(unit.G / beta, unit.counts, unit.masses)
+        sums = self._sums.of(alpha, beta)
         delta = _left_out(self._samples, self._partition, sums, alpha, beta)
         return self._partition.to_sample_order(delta)
 
