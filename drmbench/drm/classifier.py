@@ -566,10 +566,10 @@ class DRMClassifier(BaseDRM):
 
     Notes
     -----
-    Integer weights equal repetition of the samples for every solver, kernel and
-    penalty, iterations and stopping included; "scale" then takes the variance of the
-    repeated samples. So twice all weights is not the same model: it is twice as many
-    samples, against which β counts for less.
+    A whole weight is the same as that many copies of the sample, for every kernel,
+    penalty and solver; ``gamma="scale"`` takes the variance of the copies. The scale of
+    the weights matters: with the ridge, twice all weights is half of `alpha` and
+    `beta`.
 
     Double precision bounds what can be solved: a polynomial of high degree on unscaled
     features overflows, or makes a matrix in which β disappears. An overflow or a failed

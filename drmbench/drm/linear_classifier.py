@@ -46,7 +46,7 @@ class _LazyModel:
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
-    The model is one p × p sum and one count per class, so it can be fitted in pieces
+    The model is one p × p sum and one mass per class, so it can be fitted in pieces
     (:meth:`partial_fit`) or to a dask collection, block by block; it needs no training
     sample afterwards, and predicts in O(gp²) per sample whatever n was. It equals
     ``DRMClassifier(kernel="linear")``.
@@ -277,27 +277,31 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self, X, y, reset=first, dtype=np.float64, accept_sparse="csr"
         )
         check_labels(y)
-        self.classes_ = announced_classes(y, classes, None if first else self.classes_)
-        X = self._with_intercept(X)
-        if first:
-            self._adopt(ClassSums.empty(self.classes_.size, X.shape[1]))
-        self._check_settings()
-        codes = np.searchsorted(self.classes_, y)
+        classes = announced_classes(y, classes, None if first else self.classes_)
         weights = check_sample_weight(sample_weight, len(y))
-        news = ClassSums.of(
-            X, codes, self.classes_.size, self.alpha, self.beta, weights
+        if not first:
+            self._check_settings()
+        sums = ClassSums.of(
+            self._with_intercept(X),
+            np.searchsorted(classes, y),
+            classes.size,
+            self.alpha,
+            self.beta,
+            weights,
         )
-        self._adopt(ClassSums(self.sums_, self.class_count_, self.class_mass_) + news)
+        if not first:
+            before = ClassSums(self.sums_, self.class_count_, self.class_mass_)
+            sums = before + sums
+        self.classes_ = classes
+        self._adopt(sums)
         return self
 
     def _adopt(self, sums: ClassSums) -> None:
+        factors = class_factors(self.classes_, sums.masses, self.class_weight)
         self.sums_, self.class_count_ = sums.G, sums.counts
-        self.class_mass_ = sums.masses
-        self.class_weight_ = class_factors(
-            self.classes_, sums.masses, self.class_weight
-        )
+        self.class_mass_, self.class_weight_ = sums.masses, factors
         self._sums_made_with = self._settings()
-        self._lazy = _LazyModel(sums, self.class_weight_, self.alpha)
+        self._lazy = _LazyModel(sums, factors, self.alpha)
 
     def _settings(self) -> tuple[float, ...]:
         constant = self.intercept_scaling if self.fit_intercept else 0.0
