@@ -382,6 +382,8 @@ def test_a_stream_may_begin_without_weights():
     assert np.array_equal(model.dissimilarities(X), whole.dissimilarities(X))
     with pytest.raises(ValueError, match="must not be negative"):
         model.partial_fit(X, y, sample_weight=-np.ones(8))
+    with pytest.raises(ValueError, match="class weight of 0"):
+        model.set_params(class_weight={0: -1}).partial_fit(X, y)
     assert model.class_mass_.tolist() == [4, 4]
 
 
