@@ -231,7 +231,7 @@ METHODS = (
     Method(
         name="drm-linear-balanced",
         title="Linear DRM, exact, classes of equal weight",
-        family="drm-large",
+        family="drm-balanced",
         citation=f"Not in the paper: class weights for {_CITATION}",
         build=lambda params, seed: LinearDRMClassifier(**params),
         grid=LARGE_GRID,
@@ -245,7 +245,7 @@ METHODS = (
     Method(
         name="drm-nystroem",
         title="DRM, rbf kernel of low rank, classes of equal weight",
-        family="drm-large",
+        family="drm-balanced",
         citation="Not in the paper: a low-rank kernel and class weights for"
         f" {_CITATION} Landmarks: Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber:"
         " Randomly pivoted Cholesky. Communications on Pure and Applied Mathematics,"
