@@ -210,7 +210,7 @@ def test_linear_grid_shares_sums_and_changes_nothing():
         delta = left_out_once.dissimilarities(alpha, beta)
         expected = oracle.left_out_dissimilarities(X @ X.T, y, alpha, beta)
         oracle.assert_close(delta, expected, 1e-8)
-    assert len(left_out_once._unit_sums) == 5  # ratios 0.01, 0.1, 1, 10, 100
+    assert len(left_out_once._sums._units) == 5  # ratios 0.01, 0.1, 1, 10, 100
 
 
 def test_string_labels_and_sample_order():

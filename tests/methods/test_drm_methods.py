@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from method_problems import blobs
 
+from drmbench.drm.classifier import DRMClassifier
 from drmbench.drm.kernels import Products
 from drmbench.drm.loo import loo_predict
 from drmbench.methods.base import Method, Params
 from drmbench.methods.drm import METHODS
+from drmbench.methods.registry import with_overrides
 
 BY_NAME = {method.name: method for method in METHODS}
 
@@ -92,3 +94,32 @@ def test_large_beta_then_large_alpha_is_preferred(method: Method) -> None:
     assert best.get("alpha", 0.0) == max(method.grid.get("alpha", (0.0,)))
     assert best.get("degree", 2) == 2
     assert best.get("sigma", 1000.0) == 1000.0
+
+
+def test_without_class_weights_the_balanced_machine_is_the_exact_one() -> None:
+    X, y = blobs((40, 12, 8), 4, gap=0.8)
+    X_test = blobs((20, 20, 20), 4, seed=1, gap=0.8)[0]
+    plain = with_overrides(
+        BY_NAME["drm-linear-balanced"], params={"class_weight": None}
+    )
+    balanced, exact = BY_NAME["drm-linear-balanced"], BY_NAME["drm-exact"]
+    found, weighted, expected = (
+        method.predict_grid(X, y, X_test, method.candidates(), seed=0)
+        for method in (plain, balanced, exact)
+        if method.predict_grid
+    )
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    assert (weighted.labels != expected.labels).any()
+
+
+def test_enough_landmarks_are_the_whole_kernel() -> None:
+    X, y = blobs((40, 12, 8), 4, gap=0.8)
+    X_test = blobs((20, 20, 20), 4, seed=1, gap=0.8)[0]
+    method = BY_NAME["drm-nystroem"]
+    assert method.predict_grid is not None
+    found = method.predict_grid(X, y, X_test, method.candidates(), seed=0)
+    for labels, params in zip(found.labels, method.candidates(), strict=True):
+        if params["gamma"] < 1.0:  # so wide that few landmarks have anything left
+            continue
+        full = DRMClassifier(**{**params, "rank": None}).fit(X, y)
+        np.testing.assert_array_equal(labels, full.predict(X_test))

@@ -37,7 +37,7 @@ from drmbench.words import MODES, OPTIMISTIC, metric_words
 #: Methods that are tested against all others; without them, all that are a DRM.
 REFERENCES = ("drm-rbf", "drm-poly")
 #: Families of methods that are a DRM, as manifests have them.
-_DRM = ("drm", "drm-large")
+_DRM = ("drm", "drm-large", "drm-balanced")
 
 
 def significance_tables(

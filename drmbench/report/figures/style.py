@@ -95,7 +95,7 @@ _FAMILIES: Mapping[str, Look] = {
     "slda": Look(BLACK, "X", name="SLDA"),
 }
 #: Families that are drawn like another, also on data that was over-sampled before.
-_LIKE = {"drm-large": "drm", "linear-svm": "svm"}
+_LIKE = {"drm-large": "drm", "drm-balanced": "drm", "linear-svm": "svm"}
 _LIKE |= {f"oversampled-{name}": _LIKE.get(name, name) for name in (*_FAMILIES, *_LIKE)}
 
 
