@@ -34,13 +34,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from drmbench.drm.decision import nearest_class
+from drmbench.drm.decision import dissimilarities, nearest_class
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import symmetric_part
 from drmbench.drm.linear import linear_loo_dissimilarities
-from drmbench.drm.partition import Array, ClassPartition, check_labelled
-from drmbench.drm.solvers import factorise, factorise_system
+from drmbench.drm.partition import (
+    Array,
+    ClassPartition,
+    check_labelled,
+    check_two_classes,
+)
+from drmbench.drm.solvers import ClosedForm, factorise
 from drmbench.drm.system import DenseSystem, check_weights
+from drmbench.drm.weights import ClassWeight, training_weights
 
 __all__ = [
     "linear_loo_dissimilarities",
@@ -58,9 +64,19 @@ SAFE = 1e-8
 REFINE_ABOVE, REFINED, STEPS = 500.0, 1e-10, 4
 #: Divisors 1 - α/n_c nearer to zero than this are avoided by the plain products.
 SMALLEST_DIVISOR = 0.05
+#: Samples of a class whose representations are held at a time.
+CHUNK = 512
 
 
-def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
+def loo_dissimilarities(
+    K: Any,
+    y: Any,
+    alpha: float,
+    beta: float,
+    *,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+) -> Array:
     """Return δ of every sample, each left out of the training set in turn.
 
     Parameters
@@ -73,12 +89,20 @@ def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
         Weight α ≥ 0 of the within-class scatter; 0 is kernel ridge representation.
     beta : float
         Ridge β > 0.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sample; None means 1. A sample of weight 0 is no training sample:
+        its δ is that of the model of all others.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of the classes, which multiply those of their samples. All weights are
+        those of the whole training set; "balanced" ones are not derived again without
+        the sample left out.
 
     Returns
     -------
     ndarray of shape (n, g)
-        Columns are the sorted classes; ``inf`` for the class of a sample that is alone
-        in it: without the sample the class does not exist.
+        Columns are the sorted classes that have a sample of positive weight; ``inf``
+        for the class of a sample that is alone in it: without the sample the class does
+        not exist.
 
     Raises
     ------
@@ -94,42 +118,74 @@ def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
     """
     check_weights(alpha, beta)
     K, y = check_labelled(K, y)
-    partition = ClassPartition.of(y)
+    K = symmetric_part(K)
+    partition = ClassPartition.of(y, training_weights(y, class_weight, sample_weight))
+    check_two_classes(partition.classes)
     order = partition.order
-    system = DenseSystem(symmetric_part(K)[np.ix_(order, order)], partition, alpha)
-    return partition.to_sample_order(loo_dissimilarities_in_class_order(system, beta))
+    idle = np.setdiff1d(np.arange(len(y)), order)
+    k_idle = partition.times_roots(K[np.ix_(order, idle)])
+    system = DenseSystem(K[np.ix_(order, order)], partition, alpha)
+    del K  # with its symmetric part, one n × n matrix less
+    delta = np.empty((len(y), partition.n_classes))
+    delta[order] = loo_dissimilarities_in_class_order(system, beta)
+    if idle.size:
+        W = ClosedForm(system, beta).representations(k_idle)
+        delta[idle] = dissimilarities(system, W, k_idle)
+    return delta
 
 
-def loo_predict(K: Any, y: Any, alpha: float, beta: float) -> NDArray[Any]:
+def loo_predict(
+    K: Any,
+    y: Any,
+    alpha: float,
+    beta: float,
+    *,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+) -> NDArray[Any]:
     """Return the class each sample is given when it is left out.
 
     Parameters
     ----------
-    K, y, alpha, beta
+    K, y, alpha, beta, sample_weight, class_weight
         As in :func:`loo_dissimilarities`.
 
     Returns
     -------
     ndarray of shape (n,)
     """
-    classes = np.unique(np.asarray(y))
-    return nearest_class(loo_dissimilarities(K, y, alpha, beta), classes)
+    delta = loo_dissimilarities(
+        K, y, alpha, beta, sample_weight=sample_weight, class_weight=class_weight
+    )
+    y = np.asarray(y)
+    weights = training_weights(y, class_weight, sample_weight)
+    return nearest_class(delta, ClassPartition.of(y, weights).classes)
 
 
 def loo_dissimilarities_in_class_order(system: DenseSystem, beta: float) -> Array:
     """Return leave-one-out δ, (n, g), for a system whose samples are in class order.
 
-    Rows and columns stay in class order; this is the form grid searches call.
+    Rows and columns stay in class order; this is the form grid searches call. Weights
+    are those of the system's partition, of which a sample takes its own along.
     """
     partition, n = system.partition, system.partition.n_samples
     delta = np.empty((n, partition.n_classes))
     M: Array | None = None
     for code, own in enumerate(_own_systems_pay(partition.counts)):
-        W = _from_own_system(system, beta, code) if own else None
-        if W is None:
-            M = _inverse(factorise_system(system, beta)[0]) if M is None else M
-            W = LeftOutClass(system, M, beta, code).representations()
-        delta[partition.blocks[code]] = _left_out_decision(system, W, beta, code)
+        left = LeftOut(system, beta, code)
+        solver: _OwnSystem | _SharedInverse | None = None
+        if own and left.alike:
+            solver = _OwnSystem.of(left)
+        if solver is None:
+            if M is None:
+                matrix = system.matrix(beta)
+                M = _inverse(factorise(matrix, f"Q + βI with beta={beta:g}"))
+            solver = _SharedInverse(left, M)
+        for start in range(0, left.count, CHUNK):
+            part = slice(start, min(start + CHUNK, left.count))
+            W = solver.representations(part)
+            delta[left.block][part] = left.decision(W, part)
+        del solver  # its inverse, before the next class makes another
     return delta
 
 
@@ -155,40 +211,6 @@ def _inverse(factor: Array) -> Array:
     return inverse
 
 
-def _from_own_system(system: DenseSystem, beta: float, code: int) -> Array | None:
-    """Return ``w^(-i)`` of a class as columns, (n, n_c); None if G is not positive."""
-    partition, K = system.partition, system.K
-    block, n = partition.blocks[code], partition.n_samples
-    masses = partition.masses.copy()
-    masses[code] = max(masses[code] - 1.0, 1.0)
-    # The transpose is the same matrix, in the order that LAPACK overwrites.
-    factor, info = lapack.dpotrf(system.matrix(beta, masses).T, lower=1, overwrite_a=1)
-    if info != 0:
-        return None
-    shift = (system.alpha * system.diagonal + beta)[block]
-    share = system.alpha / masses[code]
-    own = np.arange(block.stop - block.start)
-    if 2 * own.size > n and abs(1.0 - share) > SMALLEST_DIVISOR:
-        inverse = _inverse(factor)
-        others = np.r_[0 : block.start, block.stop : n]
-        X, X_others, K_others = inverse[:, block], inverse[:, others], K[others, block]
-        X_own = inverse.diagonal()[block]
-        products = np.einsum("ij,ji->i", X_others[block], K_others)
-        F_own = (1.0 - X_own * shift - share * products) / (1.0 - share)
-        W: Array = X_others @ (K_others * (-share / (1.0 - share)))
-        W -= X * (shift / (1.0 - share) + F_own / X_own)
-    else:
-        identity = np.zeros((n, own.size), order="F")
-        identity[block.start + own, own] = 1.0
-        X = lapack.dpotrs(factor, identity, lower=1, overwrite_b=1)[0]
-        X_own = X[block][own, own]
-        W = X @ (K[block, block] * share)
-        F_own = 1.0 - X_own * shift + W[block][own, own]
-        W -= X * (shift + F_own / X_own)
-    W[block][own, own] = 0.0
-    return W
-
-
 def _mirror_lower(matrix: Array, tile: int = 256) -> None:
     """Copy the lower triangle to the upper one, in tiles that fit the cache."""
     n = matrix.shape[0]
@@ -199,167 +221,318 @@ def _mirror_lower(matrix: Array, tile: int = 256) -> None:
         matrix[start:stop, stop:] = matrix[stop:, start:stop].T
 
 
-def _left_out_decision(system: DenseSystem, W: Array, beta: float, code: int) -> Array:
-    """Return δ, (n_c, g), from the left-out representations of one class."""
-    partition, K = system.partition, system.K
-    shift = system.alpha * system.diagonal + beta
-    sizes = partition.counts.astype(np.float64)
-    alone = sizes[code] == 1.0
-    sizes[code] -= not alone
-    share = (system.alpha / sizes)[:, None]
-    largest = int(partition.counts.argmax())
-    if (
-        2 * partition.counts[largest] <= partition.n_samples
-        or abs(1.0 - share[largest, 0]) <= SMALLEST_DIVISOR
-    ):
-        fit = partition.class_sums(W * K[:, partition.blocks[code]])
-        ridge = partition.class_sums(shift[:, None] * W * W)
-        own = partition.class_sums(W * system.block_product(W))
-    else:
-        fit, ridge, own = np.zeros((3, partition.n_classes, W.shape[1]))
-        for j, block in enumerate(partition.blocks):
-            fit[j] = np.einsum("ij,ij->j", W[block], K[block, partition.blocks[code]])
-            ridge[j] = shift[block] @ (W[block] * W[block])
-            if j != largest:
-                own[j] = np.einsum("ij,ij->j", W[block], K[block, block] @ W[block])
-        rest = np.arange(partition.n_classes) != largest
-        others = np.repeat(rest, partition.counts)
-        within = W[others] * (K[np.ix_(others, others)] @ W[others])
-        across = (fit - ridge + share * own)[rest].sum(axis=0) - within.sum(axis=0)
-        own[largest] = (fit[largest] - ridge[largest] - across) / (1.0 - share[largest])
-    total = (fit - ridge + share * own).sum(axis=0)
-    delta: Array = (2.0 * own * (1.0 - share) + total - 4.0 * fit + 2.0 * ridge).T
-    if alone:
-        delta[:, code] = np.inf
-    return delta
+class LeftOut:
+    """One class, of which one sample is left out: what remains, and the decision."""
+
+    def __init__(self, system: DenseSystem, beta: float, code: int) -> None:
+        partition = system.partition
+        self.system = system
+        self.beta = beta
+        self.code = code
+        self.block = partition.blocks[code]
+        self.count = int(partition.counts[code])
+        #: ``D = αH + β``
+        self.shift: Array = system.alpha * system.diagonal + beta
+        weights = partition.weights
+        self._weights = np.ones(self.count) if weights is None else weights[self.block]
+        #: Whether the system is the same for all samples but for the one left out
+        self.alike = bool((self._weights == self._weights[0]).all() or not system.alpha)
+        #: The class's mass without each sample; of a single one, which takes the class
+        #: along, the mass that it has
+        self.masses: Array = _masses_without_one(self._weights)
+        #: By how much ``α/mass`` grows when a sample is left out
+        self.gamma: Array = np.zeros(self.count)
+        if self.count > 1:
+            mass = partition.masses[code]
+            self.gamma = system.alpha * self._weights / (mass * self.masses)
+
+    def matrix(self, mass: float) -> Array:
+        """Return ``Q + βI`` of all samples with another mass of the class."""
+        masses = self.system.partition.masses.copy()
+        masses[self.code] = mass
+        return self.system.matrix(self.beta, masses)
+
+    def shares(self, samples: slice | NDArray[np.intp]) -> Array:
+        """Return ``α/mass`` of every class without each of some samples, (g, m)."""
+        masses = self.system.partition.masses[:, None]
+        shares = np.repeat(self.system.alpha / masses, self.masses[samples].size, 1)
+        shares[self.code] = self.system.alpha / self.masses[samples]
+        return shares
+
+    def decision(self, W: Array, part: slice) -> Array:
+        """Return δ, (m, g), from the representations of some samples left out."""
+        partition, K = self.system.partition, self.system.K
+        share, k = self.shares(part), K[:, self.block][:, part]
+        largest = int(partition.counts.argmax())
+        if (
+            2 * partition.counts[largest] <= partition.n_samples
+            or np.abs(1.0 - share[largest]).min() <= SMALLEST_DIVISOR
+        ):
+            fit = partition.class_sums(W * k)
+            ridge = partition.class_sums(self.shift[:, None] * W * W)
+            own = partition.class_sums(W * self.system.block_product(W))
+        else:
+            fit, ridge, own = np.zeros((3, partition.n_classes, W.shape[1]))
+            for j, block in enumerate(partition.blocks):
+                fit[j] = np.einsum("ij,ij->j", W[block], k[block])
+                ridge[j] = self.shift[block] @ (W[block] * W[block])
+                if j != largest:
+                    own[j] = np.einsum("ij,ij->j", W[block], K[block, block] @ W[block])
+            rest = np.arange(partition.n_classes) != largest
+            others = np.repeat(rest, partition.counts)
+            within = W[others] * (K[np.ix_(others, others)] @ W[others])
+            across = (fit - ridge + share * own)[rest].sum(axis=0) - within.sum(axis=0)
+            own[largest] = fit[largest] - ridge[largest] - across
+            own[largest] /= 1.0 - share[largest]
+        total = (fit - ridge + share * own).sum(axis=0)
+        delta: Array = (2.0 * own * (1.0 - share) + total - 4.0 * fit + 2.0 * ridge).T
+        # k and W are √ω times those of the sample.
+        delta /= self._weights[part, None]
+        if self.count == 1:
+            delta[:, self.code] = np.inf
+        return delta
 
 
-class LeftOutClass:
-    """Corrects the shared inverse: the systems without i, for all i of a class at once.
+def _masses_without_one(weights: Array) -> Array:
+    """Return the sum of all other weights for each; the weight itself if it is alone.
 
-    `M` is ``(Q + βI)⁻¹`` of all samples.
+    Added up from both ends, so that nothing cancels where one weight is most of all.
+    """
+    if weights.size == 1:
+        return weights.copy()
+    if (weights == weights[0]).all():
+        return np.full(weights.size, (weights.size - 1) * weights[0])
+    before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
+    after = np.concatenate((np.cumsum(weights[::-1])[-2::-1], [0.0]))
+    return before + after
+
+
+class _OwnSystem:
+    """The system of a class whose samples all leave the same mass, with all of them.
+
+    `X` are the class's columns of the inverse. A large class has `others` as well, the
+    other columns of it and what they are multiplied by.
     """
 
-    def __init__(self, system: DenseSystem, M: Array, beta: float, code: int) -> None:
-        self._system = system
-        self._code = code
-        self._M = M
-        self._block = system.partition.blocks[code]
-        self._count = int(system.partition.counts[code])
-        self._own = np.arange(self._count)
-        self._M_b = M[:, self._block]
-        self._K_cc = system.K[self._block, self._block]
-        self._beta = beta
-        # A refit costs n³/3, deletion about 3n_c³.
-        self._refits = 2 * int(system.partition.counts.max()) > system.K.shape[0]
-        self._shift = system.alpha * system.diagonal + beta
-        self._T = self._M_b @ self._K_cc if system.alpha else np.zeros_like(self._M_b)
-        self._gamma = 0.0
-        if self._count > 1:
-            self._gamma = system.alpha / (self._count * (self._count - 1))
-        S = -self._gamma * self._T[self._block]
-        S[self._own, self._own] += 1.0
-        M_cc = self._M_b[self._block]
-        self._factor = _Factor(S)
-        self._S_M = self._factor.solve(M_cc)
-        M_own = M_cc[self._own, self._own]
-        products = np.einsum("ij,ji->i", self._T[self._block], self._S_M)
-        self._X_own = M_own + self._gamma * products
-        doubtful = np.abs(self._X_own) < SAFE * M_own
-        if self._factor.rcond < SAFE:
-            doubtful[:] = True
-        self._X_own[doubtful] = 1.0
-        error = M_own * self._shift[self._block] * np.abs(M_own / self._X_own)
-        self._doubtful: NDArray[np.intp] = np.flatnonzero(doubtful)
-        self._inexact: NDArray[np.intp] = np.flatnonzero(
-            doubtful | (error > REFINE_ABOVE)
+    def __init__(
+        self, left: LeftOut, X: Array, others: tuple[Array, Array] | None
+    ) -> None:
+        self._left = left
+        self._X = X
+        self._others = others
+
+    @classmethod
+    def of(cls, left: LeftOut) -> _OwnSystem | None:
+        """Return the system, or None if it is not positive definite."""
+        n, block = left.system.partition.n_samples, left.block
+        # The transpose is the same matrix, in the order that LAPACK overwrites.
+        matrix = left.matrix(left.masses[0]).T
+        factor, info = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+        if info != 0:
+            return None
+        share = left.system.alpha / left.masses[0]
+        if 2 * left.count > n and abs(1.0 - share) > SMALLEST_DIVISOR:
+            inverse = _inverse(factor)
+            rest = np.r_[0 : block.start, block.stop : n]
+            return cls(
+                left, inverse[:, block], (inverse[:, rest], left.system.K[rest, block])
+            )
+        own = np.arange(left.count)
+        identity = np.zeros((n, own.size), order="F")
+        identity[block.start + own, own] = 1.0
+        return cls(
+            left, lapack.dpotrs(factor, identity, lower=1, overwrite_b=1)[0], None
         )
 
-    def representations(self) -> Array:
-        """Return ``w^(-i)`` as columns, (n, n_c)."""
-        if self._refits and self._doubtful.size == self._count:
-            return self._refitted(self._doubtful)
-        alpha, block = self._system.alpha, self._block
+    def representations(self, part: slice) -> Array:
+        """Return ``w^(-i)`` of some samples of the class as columns, (n, m)."""
+        left = self._left
+        rows = np.arange(left.count)[part] + left.block.start
+        own = np.arange(rows.size)
+        shift, share = left.shift[rows], left.system.alpha / left.masses[0]
+        X = self._X[:, part]
+        X_own = X[rows, own]
+        if self._others is None:
+            K_own = left.system.K[left.block, left.block][:, part]
+            W: Array = self._X @ (K_own * share)
+            F_own = 1.0 - X_own * shift + W[rows, own]
+            W -= X * (shift + F_own / X_own)
+        else:
+            X_others, K_others = self._others[0], self._others[1][:, part]
+            products = np.einsum("ij,ji->i", X_others[rows], K_others)
+            F_own = (1.0 - X_own * shift - share * products) / (1.0 - share)
+            W = X_others @ (K_others * (-share / (1.0 - share)))
+            W -= X * (shift / (1.0 - share) + F_own / X_own)
+        W[rows, own] = 0.0
+        return W
+
+
+class _SharedInverse:
+    """Corrects the inverse M of ``Q + βI`` for each of a class's samples at once."""
+
+    def __init__(self, left: LeftOut, M: Array) -> None:
+        self._left = left
+        self._M = M
+        system, block = left.system, left.block
+        self._M_b = M[:, block]
+        self._K_cc = system.K[block, block]
+        # A refit costs n³/3, deletion about 3n_c³.
+        self._refits = 2 * int(system.partition.counts.max()) > system.K.shape[0]
+        self._T = self._M_b @ self._K_cc if system.alpha else np.zeros_like(self._M_b)
+        change = _SameChange if left.alike else _EachChange
+        self._change: _SameChange | _EachChange = change(left, self._M_b, self._T)
+        own = np.arange(left.count)
+        M_cc = self._M_b[block]
+        M_own = M_cc[own, own]
+        self._C_M = self._change.coefficients(M_cc, own)
+        products = np.einsum("ij,ji->i", self._change.basis[block], self._C_M)
+        self._X_own = M_own + self._change.scale * products
+        doubtful = np.abs(self._X_own) < SAFE * M_own
+        doubtful |= self._change.rcond < SAFE
+        self._X_own[doubtful] = 1.0
+        error = M_own * left.shift[block] * np.abs(M_own / self._X_own)
+        self._doubtful: NDArray[np.bool_] = doubtful
+        self._inexact: NDArray[np.bool_] = doubtful | (error > REFINE_ABOVE)
+
+    def representations(self, part: slice) -> Array:
+        """Return ``w^(-i)`` of some samples of the class as columns, (n, m)."""
+        left, block = self._left, self._left.block
+        samples = np.arange(left.count)[part]
+        doubtful, inexact = self._doubtful[part], self._inexact[part]
+        if self._refits and doubtful.all():
+            return self._refitted(samples)
         # M K_b from the normal equations, K = (Q + βI) - (αH + β) + αB.
-        MK_b = (alpha / self._count) * self._T - self._M_b * self._shift[block]
-        MK_b[block][self._own, self._own] += 1.0
-        W = self._solve(MK_b, self._own)
-        samples = self._inexact
+        share = left.system.alpha / left.system.partition.masses[left.code]
+        MK = share * self._T[:, part] - self._M_b[:, part] * left.shift[block][part]
+        MK[block.start + samples, samples - samples[0]] += 1.0
+        W = self._solve(MK, samples)
         if self._refits:
-            W[:, self._doubtful] = self._refitted(self._doubtful)
-            samples = np.setdiff1d(samples, self._doubtful)
+            W[:, doubtful] = self._refitted(samples[doubtful])
+            inexact = inexact & ~doubtful
+        columns = np.flatnonzero(inexact)
         for _ in range(STEPS):
-            if not samples.size:
+            if not columns.size:
                 return W
-            residual = self._residual(W[:, samples], samples)
-            step = self._solve(self._M @ residual, samples)
-            W[:, samples] += step
-            fit = np.einsum(
-                "ij,ij->j", W[:, samples], self._system.K[:, block][:, samples]
-            )
+            residual = self._residual(W[:, columns], samples[columns])
+            step = self._solve(self._M @ residual, samples[columns])
+            W[:, columns] += step
+            k = left.system.K[:, block][:, samples[columns]]
+            fit = np.einsum("ij,ij->j", W[:, columns], k)
             moved = np.abs(np.einsum("ij,ij->j", step, residual))
-            samples = samples[moved > REFINED**2 * np.abs(fit)]
-        W[:, samples] = self._refitted(samples)
+            columns = columns[moved > REFINED**2 * np.abs(fit)]
+        W[:, columns] = self._refitted(samples[columns])
         return W
 
     def _solve(self, Y: Array, samples: NDArray[np.intp]) -> Array:
         """Return the solutions without i, given ``Y = M R`` with one column per i."""
+        block, change = self._left.block, self._change
         columns = np.arange(samples.size)
-        S_Y = self._factor.solve(Y[self._block])
-        products = np.einsum("ij,ji->i", self._T[self._block][samples], S_Y)
-        Y_own = Y[self._block][samples, columns]
-        ratio = (Y_own + self._gamma * products) / self._X_own[samples]
+        C_Y = change.coefficients(Y[block], samples)
+        products = np.einsum("ij,ji->i", change.basis[block][samples], C_Y)
+        Y_own = Y[block][samples, columns]
+        ratio = (Y_own + change.scale * products) / self._X_own[samples]
         W: Array = Y - self._M_b[:, samples] * ratio
-        if self._gamma:
-            W += self._T @ (self._gamma * (S_Y - self._S_M[:, samples] * ratio))
-        W[self._block][samples, columns] = 0.0
+        if change.scale:
+            W += change.basis @ (change.scale * (C_Y - self._C_M[:, samples] * ratio))
+        W[block][samples, columns] = 0.0
         if not self._refits:
-            for column in np.flatnonzero(np.isin(samples, self._doubtful)):
+            for column in np.flatnonzero(self._doubtful[samples]):
                 i = int(samples[column])
                 W[:, column] = self._correct_after_deletion(Y[:, column], i)
         return W
 
     def _residual(self, W: Array, samples: NDArray[np.intp]) -> Array:
         """Return ``k - (Q^(-i) + βI) w`` on the samples other than i."""
-        system, block = self._system, self._block
-        sizes = system.partition.counts.astype(np.float64)
-        sizes[self._code] = max(self._count - 1, 1)
-        shares = system.alpha / np.repeat(sizes, system.partition.counts)
-        R: Array = system.K[:, block][:, samples] - system.kernel_product(W)
-        R -= self._shift[:, None] * W
-        R += shares[:, None] * system.block_product(W)
-        R[block][samples, np.arange(samples.size)] = 0.0
+        left, system = self._left, self._left.system
+        shares = np.repeat(left.shares(samples), system.partition.counts, axis=0)
+        R: Array = system.K[:, left.block][:, samples] - system.kernel_product(W)
+        R -= left.shift[:, None] * W
+        R += shares * system.block_product(W)
+        R[left.block][samples, np.arange(samples.size)] = 0.0
         return R
 
     def _correct_after_deletion(self, y: Array, i: int) -> Array:
         """Solve for one sample by deleting it first; O(n n_c + n_c³)."""
         # Changing the block of the others afterwards gives no indefinite matrix.
-        block = self._block
-        rest = np.flatnonzero(self._own != i)
+        block, gamma = self._left.block, self._left.gamma[i]
+        rest = np.flatnonzero(np.arange(self._left.count) != i)
         K_rest = self._K_cc[np.ix_(rest, rest)]
         column = self._M_b[:, i]
         pivot = column[block][i]
         deleted = self._M_b[:, rest] - np.outer(column, column[block][rest] / pivot)
         w: Array = y - column * (y[block][i] / pivot)
-        S = np.eye(rest.size) - self._gamma * (deleted[block][rest] @ K_rest)
+        S = np.eye(rest.size) - gamma * (deleted[block][rest] @ K_rest)
         solved = _Factor(S).solve(w[block][rest][:, None])[:, 0]
-        w += self._gamma * (deleted @ (K_rest @ solved))
+        w += gamma * (deleted @ (K_rest @ solved))
         w[block.start + i] = 0.0
         return w
 
     def _refitted(self, samples: NDArray[np.intp]) -> Array:
         """Return the representations of some samples by one factorisation each."""
-        masses = self._system.partition.masses.copy()
-        masses[self._code] = max(masses[self._code] - 1.0, 1.0)
-        matrix = self._system.matrix(self._beta, masses)
-        W = np.zeros((matrix.shape[0], samples.size))
-        for column, i in enumerate(samples + self._block.start):
-            rest = np.arange(matrix.shape[0]) != i
-            without = matrix[np.ix_(rest, rest)]
-            factor = factorise(without, f"Q + βI without sample {i}")
-            k = self._system.K[rest, i]
-            W[rest, column] = lapack.dpotrs(factor, k, lower=1)[0]
+        left = self._left
+        W = np.zeros((self._M.shape[0], samples.size))
+        for mass in np.unique(left.masses[samples]):
+            matrix = left.matrix(mass)
+            for column in np.flatnonzero(left.masses[samples] == mass):
+                i = int(samples[column]) + left.block.start
+                rest = np.arange(matrix.shape[0]) != i
+                without = matrix[np.ix_(rest, rest)]
+                factor = factorise(without, f"Q + βI without sample {i}")
+                k = left.system.K[rest, i]
+                W[rest, column] = lapack.dpotrs(factor, k, lower=1)[0]
         return W
+
+
+class _SameChange:
+    """How M changes with the class's block if all samples leave the same mass.
+
+    A solution Y = M R becomes ``Y + scale · basis · coefficients(Y_c)``.
+    """
+
+    def __init__(self, left: LeftOut, M_b: Array, T: Array) -> None:
+        self.basis = T
+        self.scale = float(left.gamma[0])
+        S = -self.scale * T[left.block]
+        S[np.arange(left.count), np.arange(left.count)] += 1.0
+        self._factor = _Factor(S)
+        self.rcond = np.full(left.count, self._factor.rcond)
+
+    def coefficients(self, Y_c: Array, samples: NDArray[np.intp]) -> Array:
+        """Return the coefficients of the basis, (n_c, m)."""
+        return self._factor.solve(Y_c)
+
+
+class _EachChange:
+    """The same if each sample leaves a mass, and so a γ, of its own.
+
+    One eigen-decomposition serves all of them: with ``M_cc = LLᵀ`` and
+    ``LᵀK_ccL = VΛVᵀ``, ``K_cc(I - γM_ccK_cc)⁻¹ = L⁻ᵀV Λ/(1 - γΛ) VᵀL⁻¹``.
+    """
+
+    scale = 1.0
+
+    def __init__(self, left: LeftOut, M_b: Array, T: Array) -> None:
+        K_cc = left.system.K[left.block, left.block]
+        L, info = lapack.dpotrf(M_b[left.block], lower=1, clean=1)
+        inner = L.T @ K_cc @ L
+        usable = info == 0 and bool(np.isfinite(inner).all())
+        if not usable:
+            L, inner = np.eye(left.count), np.zeros_like(inner)
+        self._L = L
+        values, self._V = np.linalg.eigh(inner)
+        self.basis: Array = lapack.dtrtrs(L, M_b.T, lower=1)[0].T @ self._V
+        divisors = 1.0 - values[:, None] * left.gamma
+        sizes = np.abs(divisors)
+        #: Smallest divisor of each sample relative to the largest; 0 if none is known
+        self.rcond: Array = usable * sizes.min(axis=0) / sizes.max(axis=0)
+        divisors[:, self.rcond < SAFE] = 1.0
+        self._factors: Array = values[:, None] * left.gamma / divisors
+
+    def coefficients(self, Y_c: Array, samples: NDArray[np.intp]) -> Array:
+        """Return the coefficients of the basis, (n_c, m)."""
+        products = self._V.T @ lapack.dtrtrs(self._L, Y_c, lower=1)[0]
+        scaled: Array = self._factors[:, samples] * products
+        return scaled
 
 
 class _Factor:

@@ -50,6 +50,40 @@ def left_out_dissimilarities(K, y, alpha, beta, solve=np.linalg.solve):
     return delta
 
 
+def weighted_dissimilarities(K, y, weights, k, alpha, beta, solve=np.linalg.solve):
+    """δ of a test sample from samples of positive weights, by the definition.
+
+    The ridge and the diagonal term of sample i are divided by its weight, and a class
+    has the sum of its weights for its size (docs/math.md, section 10).
+    """
+    masses = np.array([weights[y == label].sum() for label in y])
+    scatter = np.where(y[:, None] == y, K / masses, 0)
+    system = K - alpha * scatter + np.diag((alpha * np.diag(K) + beta) / weights)
+    w = solve(system, k)
+    return np.array([dissimilarity(K, y, k, w, label) for label in np.unique(y)])
+
+
+def weighted_left_out_dissimilarities(
+    K, y, weights, alpha, beta, solve=np.linalg.solve
+):
+    """δ by one refit per sample, without it and the samples of weight 0."""
+    classes = np.unique(y[weights > 0])
+    delta = np.full((len(y), len(classes)), np.inf, dtype=K.dtype)
+    for i in range(len(y)):
+        rest = (np.arange(len(y)) != i) & (weights > 0)
+        present = np.isin(classes, y[rest])
+        delta[i, present] = weighted_dissimilarities(
+            K[np.ix_(rest, rest)],
+            y[rest],
+            weights[rest],
+            K[rest, i],
+            alpha,
+            beta,
+            solve,
+        )
+    return delta
+
+
 def solve_extended(A, b):
     """Solve a positive definite system by elimination in extended precision."""
     A, b = A.astype(np.longdouble), b.astype(np.longdouble)
