@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_non_negative
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.engines import (
@@ -40,6 +40,7 @@ from drmbench.drm.partition import (
     check_training,
     check_two_classes,
 )
+from drmbench.drm.probability import Calibration, TrainingSet
 from drmbench.drm.solvers import ClosedForm
 from drmbench.drm.system import (
     DenseSystem,
@@ -153,7 +154,22 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self._engine = self._make_engine(X)
         means = self._engine.system.class_means()
         self.n_iter_ = int(self._engine.solve(means).n_iter.max())
+        self._calibration = self._lazy_calibration()
         return self
+
+    def _lazy_calibration(self) -> Calibration:
+        """Keep what the model was fitted with, for probabilities."""
+        partition, kernel = self._partition, None
+        settings = self.get_params(deep=False)
+        settings.pop("class_weight", None)  # the weights of the samples contain it
+        if self.kernel != "precomputed":
+            kernel = self._kernel
+            settings["gamma"] = kernel.gamma
+        direct = self.solver in ("auto", "closed_form", "exact")
+        exact = direct and self.penalty == "ridge" and self.rank is None
+        labels = self.classes_[partition.codes]
+        samples = TrainingSet(self._rows, labels, partition.weights, kernel)
+        return Calibration(samples, type(self)(**settings), exact)
 
     def _accept_sparse(self) -> Any:
         return "csr" if self.kernel in SPARSE_KERNELS else False
@@ -199,6 +215,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             )
         order = self._partition.order
         rows = X[order]
+        self._rows = rows
         self._map: LowRankMap | None = None
         if callable(self.kernel):
             self._kernel = Kernel.of_callable(self.kernel)
@@ -218,8 +235,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._map is not None:
             return self._kernel_engine(name, rows @ rows.T)
         if self.kernel == "precomputed":
-            return self._kernel_engine(name, symmetric_part(X)[np.ix_(order, order)])
-        self._rows = rows  # what new samples are compared with
+            self._rows = symmetric_part(X)[np.ix_(order, order)]
+            return self._kernel_engine(name, self._rows)
         return self._kernel_engine(name, self._kernel_matrix(rows))
 
     def _kernel_engine(self, name: str, K: Array) -> Engine:
@@ -286,6 +303,47 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             work(batch) for batch in self._batches(X)
         )
         return np.concatenate(list(parts))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), or (m, n) for ``kernel="precomputed"``
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m, g)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._calibration.map.log_probabilities(self.dissimilarities(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes.
+
+        They are ``p_c ∝ exp(b_c - τ δ_c)`` with the τ and b of the largest likelihood on training samples that were left out: by exact leave-one-out, or
+        in five parts for iterative solvers, the lasso penalties and low-rank kernels.
+        The first call computes them, at the cost of about three fits, or five.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), or (m, n) for ``kernel="precomputed"``
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m, g)
+            Columns in the order of ``classes_``; rows sum to 1.
+
+        Notes
+        -----
+        The predicted class, of the smallest δ, is always the most probable one: where
+        the offsets b would put another class first, both get the same probability.
+        With weights, probabilities are those of a population like the weighted samples.
+        """
+        return np.exp(self.predict_log_proba(X))
 
     def representation(self, X: Any) -> Array:
         """Return w of each sample: its coordinates in the training samples.

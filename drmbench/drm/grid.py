@@ -205,7 +205,8 @@ def _left_out_solver(X: Array, y: NDArray[Any], weights: Array | None) -> Prepar
 
     def prepare(kernel: Kernel | None) -> Solve:
         if _works_on_features(kernel, X, partition):
-            return LinearLeaveOneOut(X, y, weights).dissimilarities
+            given = () if weights is None else (weights,)
+            return LinearLeaveOneOut(X, y, *given).dissimilarities
         K = rows[:, order] if kernel is None else products.gram(kernel)
 
         def on_kernel(alpha: float, beta: float) -> Array:

@@ -58,9 +58,6 @@ NON_NEGATIVE_KERNELS = ("additive_chi2", "chi2")
 #: Kernels that take sparse samples.
 SPARSE_KERNELS = ("linear", "poly", "polynomial", "rbf", "cosine", "sigmoid")
 
-#: Rows whose kernel values a function computes together for their diagonal.
-DIAGONAL_BLOCK = 64
-
 
 def gamma_from_width(value: float, width: Width = "sigma") -> float:
     """Return γ for the paper's "variance parameter" under one of its readings.
@@ -213,19 +210,15 @@ class Products:
                 "chi2": lambda: chi2_kernel(X, Y, gamma=kernel.gamma),
                 "sigmoid": lambda: np.tanh(kernel.gamma * self.inner + kernel.coef0),
             }
-            return _checked(computed[kernel.kind](), kernel)
-
-
-def _checked(K: Array, kernel: Kernel) -> Array:
-    """Return kernel values, unless some are not finite."""
-    if np.isfinite(K).all():
+            K = computed[kernel.kind]()
+        if not np.isfinite(K).all():
+            degree = f" of degree {kernel.degree:g}" if kernel.kind == "poly" else ""
+            raise IllConditionedError(
+                f"the {kernel.name} kernel{degree} overflows on this data;"
+                " scale the features (for example by their largest absolute value) or"
+                " use a lower degree"
+            )
         return K
-    degree = f" of degree {kernel.degree:g}" if kernel.kind == "poly" else ""
-    raise IllConditionedError(
-        f"the {kernel.name} kernel{degree} overflows on this data;"
-        " scale the features (for example by their largest absolute value) or"
-        " use a lower degree"
-    )
 
 
 def to_dense(X: Any) -> Any:
@@ -248,41 +241,6 @@ def gram(X: Any, Y: Any | None = None, *, kernel: Kernel) -> Array:
            [4., 9.]])
     """
     return Products(X, Y).gram(kernel)
-
-
-def kernel_diagonal(X: Any, kernel: Kernel) -> Array:
-    """Return ``k(x, x)`` of each row of X without the rest of the kernel matrix.
-
-    Examples
-    --------
-    >>> kernel_diagonal(np.array([[0.0, 1.0], [1.0, 1.0]]), Kernel("poly", degree=2))
-    array([4., 9.])
-    """
-    if kernel.function is not None:
-        return _diagonal_of_callable(kernel.function, X)
-    if kernel.kind in ("rbf", "laplacian", "chi2"):
-        return np.ones(X.shape[0])
-    if kernel.kind == "additive_chi2":
-        return np.zeros(X.shape[0])
-    norms = squared_norms(X)
-    if kernel.kind == "linear":
-        return norms
-    if kernel.kind == "cosine":
-        return np.asarray(norms > 0, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = kernel.gamma * norms + kernel.coef0
-        if kernel.kind == "sigmoid":
-            return np.tanh(values)
-        return _checked(values**kernel.degree, kernel)
-
-
-def _diagonal_of_callable(function: Any, X: Any) -> Array:
-    """Take the diagonals of small blocks: a call for each row would be slow."""
-    starts = range(0, X.shape[0], DIAGONAL_BLOCK)
-    blocks = (X[start : start + DIAGONAL_BLOCK] for start in starts)
-    return np.concatenate(
-        [np.diagonal(gram_of_callable(function, rows, rows)) for rows in blocks]
-    )
 
 
 def resolve_gamma(gamma: float | str | None, X: Any, kernel: str = "rbf") -> float:

@@ -1,9 +1,10 @@
 """Class probabilities from dissimilarities (docs/math.md, section 12).
 
-Of a sample x with the dissimilarities δ_c the probabilities are
-``p_c ∝ exp(b_c - τ δ_c/k(x, x))``. The slope τ ≥ 0 and the offsets b have the largest
-likelihood on training samples that were left out of the fit: on all of them, one at a
-time, where leave-one-out is exact (ridge penalty, direct solvers), else in five parts.
+Of a sample with the dissimilarities δ_c they are ``p_c ∝ exp(b_c - τ δ_c)``. The slope
+τ ≥ 0 and the offsets b have the largest likelihood on training samples that were left
+out of the fit: on all of them, one at a time, where leave-one-out is exact (ridge
+penalty, direct solvers), else in five parts. Where the offsets would make another class
+more probable than the predicted one, both get the same probability.
 """
 
 from __future__ import annotations
@@ -20,48 +21,55 @@ from sklearn.base import clone
 
 from drmbench.drm.decision import check_defined
 from drmbench.drm.grid import Candidate, left_out_dissimilarities
-from drmbench.drm.kernels import INDEFINITE_KERNELS, Kernel, gram, kernel_diagonal
+from drmbench.drm.kernels import Kernel, gram
 from drmbench.drm.partition import Array
 
 #: Parts that samples are left out in where leave-one-out is not exact.
 PARTS = 5
 #: Newton steps at most; about ten are taken.
 MAX_STEPS = 100
+#: What the logarithms of the two largest probabilities differ by at least.
+LEAD = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxMap:
-    """``p_c ∝ exp(b_c - τ r_c)`` for the relative dissimilarities r of a sample."""
+    """``p_c ∝ exp(b_c - τ δ_c)``, and no class before the one with the smallest δ."""
 
     slope: float  #: τ ≥ 0
     offsets: Array  #: b, one per class; their sum is 0
 
     @classmethod
     def fit(
-        cls, ratios: Array, codes: NDArray[Any], weights: Array | None = None
+        cls, delta: Array, codes: NDArray[Any], weights: Array | None = None
     ) -> SoftmaxMap:
-        """Maximise the likelihood of class numbers given r, (n, g), of their samples.
+        """Maximise the likelihood of class numbers, given δ, (n, g), of their samples.
 
         As in Platt's calibration a class is not asked for with certainty, but with
-        ``(n_c + 1)/(n_c + g)``, which keeps τ finite where r separates the classes.
-        A sample of a class that was not known (r is infinite) is passed over.
+        ``(n_c + 1)/(n_c + g)``, which keeps τ finite where δ separates the classes.
+        A sample that is infinitely far from a class is passed over: without the
+        sample, the class did not exist.
         """
-        n_classes = ratios.shape[1]
-        masses = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
-        targets = np.repeat(1.0 / (masses + n_classes), n_classes)
-        targets = targets.reshape(n_classes, n_classes)
-        targets[np.diag_indices(n_classes)] *= masses + 1.0
-        usable = np.isfinite(ratios).all(axis=1)
+        g = delta.shape[1]
+        masses = np.bincount(codes, weights, minlength=g)
+        targets = np.repeat(1.0 / (masses + g), g).reshape(g, g)
+        targets.flat[:: g + 1] *= masses + 1.0
+        usable = np.isfinite(delta).all(axis=1)
         weights = np.ones(len(codes)) if weights is None else weights
-        problem = _Likelihood(ratios[usable], targets[codes[usable]], weights[usable])
+        problem = _Likelihood(delta[usable], targets[codes[usable]], weights[usable])
         slope, offsets = problem.maximise()
         return cls(slope, offsets - offsets.mean())
 
-    def log_probabilities(self, ratios: Array) -> Array:
-        """Return ``log p``, (m, g); an infinite r has the probability 0."""
-        known = np.isfinite(ratios)
-        logits = self.offsets - self.slope * np.where(known, ratios, 0.0)
+    def log_probabilities(self, delta: Array) -> Array:
+        """Return ``log p``, (m, g); an infinite δ has the probability 0."""
+        check_defined(delta)
+        known = np.isfinite(delta)
+        logits = self.offsets - self.slope * np.where(known, delta, 0.0)
         logits = np.where(known, logits, -np.inf)
+        rows, nearest = np.arange(len(delta)), np.argmin(delta, axis=1)
+        own = logits[rows, nearest]
+        logits[rows, nearest] = -np.inf
+        logits[rows, nearest] = np.maximum(own, logits.max(axis=1) + LEAD)
         normalised: Array = logits - logsumexp(logits, axis=1, keepdims=True)
         return normalised
 
@@ -69,21 +77,21 @@ class SoftmaxMap:
 class _Likelihood:
     """The weighted cross-entropy of a softmax map, convex in the slope and offsets."""
 
-    def __init__(self, ratios: Array, targets: Array, weights: Array) -> None:
+    def __init__(self, delta: Array, targets: Array, weights: Array) -> None:
         # A term common to all classes of a sample changes nothing.
-        self._r = ratios - ratios.mean(axis=1, keepdims=True)
+        self._d = delta - delta.mean(axis=1, keepdims=True)
         self._targets = targets
         self._weights = weights
         self._total = float(weights.sum())
-        squares = (self._r**2).mean(axis=1)
+        squares = (self._d**2).mean(axis=1)
         spread = np.sqrt(weights @ squares / self._total) if self._total else 0.0
         self._unit = float(spread) or 1.0
-        self._r /= self._unit
+        self._d /= self._unit
 
     def maximise(self) -> tuple[float, Array]:
         """Return the best slope, which is not negative, and its offsets."""
         if not self._total:
-            return 0.0, np.zeros(self._r.shape[1])
+            return 0.0, np.zeros(self._d.shape[1])
         flat = np.log(self._weights @ self._targets / self._total)
         theta = np.concatenate(([0.0], flat))
         value = self._value(theta)
@@ -104,7 +112,7 @@ class _Likelihood:
         return float(theta[0]) / self._unit, theta[1:]
 
     def _logits(self, theta: Array) -> Array:
-        logits: Array = theta[1:] - theta[0] * self._r
+        logits: Array = theta[1:] - theta[0] * self._d
         return logits
 
     def _value(self, theta: Array) -> float:
@@ -116,31 +124,17 @@ class _Likelihood:
         logits = self._logits(theta)
         P = np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
         misfit = self._weights[:, None] * (P - self._targets)
-        gradient = np.concatenate(([-(misfit * self._r).sum()], misfit.sum(axis=0)))
-        deviations = self._r - (P * self._r).sum(axis=1, keepdims=True)
+        gradient = np.concatenate(([-(misfit * self._d).sum()], misfit.sum(axis=0)))
+        deviations = self._d - (P * self._d).sum(axis=1, keepdims=True)
         weighted = self._weights[:, None] * P
         hessian = np.empty((theta.size, theta.size))
         hessian[0, 0] = (weighted * deviations**2).sum()
         hessian[0, 1:] = hessian[1:, 0] = -(weighted * deviations).sum(axis=0)
         hessian[1:, 1:] = np.diag(weighted.sum(axis=0)) - P.T @ weighted
         # The likelihood is flat along (0, 1, …, 1): a step in that direction is none.
-        hessian[1:, 1:] += self._total / self._r.shape[1]
+        hessian[1:, 1:] += self._total / self._d.shape[1]
         hessian[0, 0] += 1e-12 * self._total
         return gradient, hessian
-
-
-def relative_dissimilarities(delta: Array, X: Any, kernel: Kernel | None) -> Array:
-    """Return ``δ_c/k(x, x)``, which is free of the scale of a sample.
-
-    It is δ itself for kernels whose ``k(x, x)`` is not known or may be negative: a
-    precomputed one (None) and those that are not positive semidefinite; and 0 where
-    ``k(x, x)``, and with it δ, is 0.
-    """
-    if kernel is None or kernel.kind in INDEFINITE_KERNELS:
-        return delta
-    lengths = kernel_diagonal(X, kernel)
-    ratios: Array = delta / np.where(lengths > 0.0, lengths, 1.0)[:, None]
-    return ratios
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +201,7 @@ def left_out_map(samples: TrainingSet, alpha: float, beta: float) -> SoftmaxMap:
         X, kernel = gram(X, kernel=kernel), None
     candidate = Candidate(alpha, beta, kernel)
     delta = left_out_dissimilarities(X, samples.y, candidate, weights=samples.weights)
-    return fitted_map(samples, delta)
+    return SoftmaxMap.fit(delta, samples.codes, samples.weights)
 
 
 def out_of_part_map(samples: TrainingSet, model: Any) -> SoftmaxMap:
@@ -221,17 +215,12 @@ def out_of_part_map(samples: TrainingSet, model: Any) -> SoftmaxMap:
         known = samples.part(kept)
         if not left.size or known.classes.size < 2:
             continue
-        model.fit(known.X, known.y, sample_weight=known.weights)
+        given = () if known.weights is None else (known.weights,)
+        model.fit(known.X, known.y, *given)
         columns = kept if samples.kernel is None else slice(None)
         found = model.dissimilarities(samples.X[left][:, columns])
         delta[np.ix_(left, np.searchsorted(samples.classes, known.classes))] = found
-    return fitted_map(samples, delta)
-
-
-def fitted_map(samples: TrainingSet, delta: Array) -> SoftmaxMap:
-    """Return the map with the largest likelihood, given δ of samples left out."""
-    ratios = relative_dissimilarities(delta, samples.X, samples.kernel)
-    return SoftmaxMap.fit(ratios, samples.codes, samples.weights)
+    return SoftmaxMap.fit(delta, samples.codes, samples.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,9 +237,3 @@ class Calibration:
         if self.exact:
             return left_out_map(self.samples, self.model.alpha, self.model.beta)
         return out_of_part_map(self.samples, clone(self.model))
-
-    def log_probabilities(self, delta: Array, X: Any) -> Array:
-        """Return ``log p``, (m, g), of samples with the dissimilarities δ."""
-        check_defined(delta)
-        ratios = relative_dissimilarities(delta, X, self.samples.kernel)
-        return self.map.log_probabilities(ratios)

@@ -1,0 +1,137 @@
+"""How a search judges candidates: any scorer, without a refit.
+
+A scorer asks an estimator for labels, decision values or probabilities. Here the
+estimator is a stand-in that knows the dissimilarities of the samples to be judged.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+
+from drmbench.drm.decision import decision_values, nearest_class
+from drmbench.drm.partition import Array
+from drmbench.drm.probability import SoftmaxMap
+from drmbench.metrics import accuracy_score, balanced_accuracy_score, gmean_score
+
+#: ``score(y_true, y_pred)``, higher is better.
+LabelScore = Callable[[NDArray[Any], NDArray[Any]], float]
+#: ``scorer(estimator, X, y)``, higher is better.
+Scorer = Callable[[Any, Any, NDArray[Any]], float]
+
+#: Scores of labels that need no scorer.
+LABEL_SCORES: dict[str, LabelScore] = {
+    "accuracy": accuracy_score,
+    "gmean": gmean_score,
+    "balanced_accuracy": balanced_accuracy_score,
+}
+
+
+class HeldOutClassifier(ClassifierMixin, BaseEstimator):
+    """Stands in for the estimators that certain samples were held out of.
+
+    It knows the dissimilarities δ of these samples, X, and answers for them only;
+    `calibration` returns the map from δ to probabilities.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        delta: Array,
+        classes: NDArray[Any],
+        calibration: Callable[[], SoftmaxMap],
+    ) -> None:
+        self.X = X
+        self.delta = delta
+        self.classes = classes
+        self.calibration = calibration
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the nearest class of each held-out sample."""
+        self._check(X)
+        return nearest_class(self.delta, self.classes_)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return -δ of the held-out samples, or δ₀ - δ₁ for two classes."""
+        self._check(X)
+        return decision_values(self.delta)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities of the held-out samples."""
+        self._check(X)
+        return self.calibration().log_probabilities(self.delta)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the class probabilities of the held-out samples."""
+        return np.exp(self.predict_log_proba(X))
+
+    def _check(self, X: Any) -> None:
+        if X is not self.X and not np.array_equal(X, self.X):
+            raise ValueError(
+                "a scorer may ask for the held-out samples only, all of them in order"
+            )
+
+
+class LabelClassifier(ClassifierMixin, BaseEstimator):
+    """Stands in for an estimator whose predictions are known, and nothing else."""
+
+    def __init__(self, labels: NDArray[Any], classes: NDArray[Any]) -> None:
+        self.labels = labels
+        self.classes = classes
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the known labels."""
+        return self.labels
+
+
+def find_scorer(scoring: Any) -> tuple[Scorer, LabelScore | None]:
+    """Return a scorer and, where it judges labels alone, the function that does.
+
+    Raises
+    ------
+    ValueError
+        If `scoring` is neither a name that scikit-learn or this package knows nor a
+        callable.
+
+    Examples
+    --------
+    >>> find_scorer("roc_auc")[0]
+    make_scorer(roc_auc_score, response_method=('decision_function', 'predict_proba'))
+    >>> find_scorer("gmean")[0]
+    make_scorer(gmean_score, response_method='predict')
+    """
+    if callable(scoring):
+        if _takes_labels(scoring):
+            return make_scorer(scoring), scoring
+        return scoring, None
+    if scoring in LABEL_SCORES:
+        return make_scorer(LABEL_SCORES[scoring]), LABEL_SCORES[scoring]
+    if not isinstance(scoring, str) or scoring not in get_scorer_names():
+        raise ValueError(
+            "scoring must be 'gmean', a name of sklearn.metrics.get_scorer_names(), a"
+            " scorer(estimator, X, y) or a function score(y_true, y_pred), got"
+            f" {scoring!r}"
+        )
+    return get_scorer(scoring), None
+
+
+def _takes_labels(scoring: Callable[..., Any]) -> bool:
+    """Tell ``score(y_true, y_pred)`` from ``scorer(estimator, X, y)``."""
+    try:
+        parameters = inspect.signature(scoring).parameters.values()
+    except ValueError:  # a builtin
+        return True
+    positional = [
+        p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    required = [p for p in positional if p.default is p.empty]
+    named = bool(positional) and positional[0].name == "estimator"
+    return len(required) == 2 and not named

@@ -1,0 +1,115 @@
+"""The offset of the decision between two classes (docs/math.md, section 11).
+
+Class 1 is predicted where δ₀ - δ₁ > t. What samples score at every t that tells two of
+their values apart follows from one sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.drm.partition import Array
+from drmbench.metrics import (
+    TIE_TOLERANCE,
+    accuracy_score,
+    balanced_accuracy_score,
+    gmean_score,
+)
+
+#: Scores the labels predicted for some samples, given their true ones and numbers.
+JudgeLabels = Callable[[NDArray[np.intp], NDArray[Any]], float]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSamples:
+    """The samples of one split, and what tells their classes apart."""
+
+    rows: NDArray[np.intp]  #: Their numbers
+    values: Array  #: δ₀ - δ₁ of each
+    truth: NDArray[np.bool_]  #: Whether each is of class 1
+
+
+@dataclass(frozen=True, eq=False)
+class BestThreshold:
+    """The threshold with the highest mean score over splits."""
+
+    threshold: float  #: t
+    scores: tuple[float, ...]  #: Score of each split at t
+
+
+def cuts(values: Array) -> Array:
+    """Return one threshold for each way to tell the values apart, ascending.
+
+    They lie midway between neighbouring values, the outermost as far beyond the values
+    as half their mean distance; 0 replaces the one that is equivalent to it.
+
+    Examples
+    --------
+    >>> cuts(np.array([1.0, -1.0, 2.0, 2.0]))
+    array([-1.75,  0.  ,  1.5 ,  2.75])
+    """
+    ordered = np.unique(values)
+    lower, upper = ordered[:-1], ordered[1:]
+    middles = lower + (upper - lower) / 2.0
+    middles = np.where(middles < upper, middles, lower)
+    beyond = (ordered[-1] - ordered[0]) / (2.0 * max(ordered.size - 1, 1)) or 1.0
+    thresholds = np.concatenate(([ordered[0] - beyond], middles, [ordered[-1] + beyond]))
+    thresholds[np.searchsorted(ordered, 0.0, side="right")] = 0.0
+    return thresholds
+
+
+def best_threshold(
+    splits: Sequence[JudgedSamples], score: Any, judge: JudgeLabels
+) -> BestThreshold:
+    """Return the threshold with the highest mean score; of equal ones that nearest 0.
+
+    Accuracy, G-mean and balanced accuracy are counted; for another `score` of labels
+    `judge` is asked at every threshold.
+    """
+    thresholds = cuts(np.concatenate([split.values for split in splits]))
+    curve = _COUNTED.get(score)
+    if curve is not None:
+        scores = np.stack([_counted(split, thresholds, curve) for split in splits])
+    else:
+        scores = np.array(
+            [[judge(s.rows, s.values > t) for t in thresholds] for s in splits]
+        )
+    means = scores.mean(axis=0)
+    best = np.flatnonzero(means >= np.nanmax(means) - TIE_TOLERANCE)
+    chosen = best[np.argmin(np.abs(thresholds[best]))]
+    return BestThreshold(float(thresholds[chosen]), tuple(scores[:, chosen].tolist()))
+
+
+def _counted(
+    split: JudgedSamples, thresholds: Array, curve: Callable[..., Array]
+) -> Array:
+    """Return the score at every threshold from how many of each class lie below."""
+    right = []
+    for of_class in (False, True):
+        own = np.sort(split.values[split.truth == of_class])
+        below = np.searchsorted(own, thresholds, side="right")
+        right.append(own.size - below if of_class else below)
+    sizes = np.array([np.sum(~split.truth), np.sum(split.truth)])
+    return curve(np.array(right, dtype=np.float64), sizes[:, None])
+
+
+def _recalls(right: Array, sizes: Array) -> Array:
+    """Return the recalls, (classes, thresholds), of the classes that have samples."""
+    present = sizes[:, 0] > 0
+    recalls: Array = right[present] / sizes[present]
+    return recalls
+
+
+#: Scores at many thresholds from the numbers of samples that are right, by class.
+_COUNTED: dict[Any, Callable[[Array, Array], Array]] = {
+    accuracy_score: lambda right, sizes: right.sum(axis=0) / sizes.sum(),
+    balanced_accuracy_score: lambda right, sizes: _recalls(right, sizes).mean(axis=0),
+    gmean_score: lambda right, sizes: (
+        _recalls(right, sizes).prod(axis=0) ** (1.0 / np.count_nonzero(sizes))
+    ),
+}
