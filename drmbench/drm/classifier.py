@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from drmbench.drm.decision import NearestClassMixin
@@ -28,14 +29,17 @@ from drmbench.drm.kernels import (
     NON_NEGATIVE_KERNELS,
     SPARSE_KERNELS,
     Kernel,
-    LowRankMap,
     gram,
     resolve_gamma,
     symmetric_part,
 )
+from drmbench.drm.linear import ClassSums
+from drmbench.drm.linear_classifier import LinearDRMClassifier
+from drmbench.drm.low_rank import LowRankEngine, LowRankMap
 from drmbench.drm.partition import (
     Array,
     ClassPartition,
+    announced_classes,
     check_samples,
     check_training,
     check_two_classes,
@@ -49,11 +53,14 @@ from drmbench.drm.system import (
     StoppingRule,
     make_penalty,
 )
+from drmbench.drm.weights import ClassWeight, check_sample_weight, training_weights
 
 #: Memory a batch of test samples may take, in bytes, when `batch_size` is None.
 BATCH_BYTES = 256 * 2**20
 #: Arrays of the size (training samples × batch) that a solver holds at a time.
 ARRAYS_PER_BATCH = 8
+#: Test samples whose low-rank features are made at a time: they stay in the cache.
+BATCH_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +72,19 @@ class SolveTrace:
     objective: Array
     n_iter: int  #: Iterations used
     stop_reason: str  #: Why the solver stopped
+
+
+def _streams(model: BaseDRM) -> bool:
+    """Tell whether a model can be fitted in pieces; partial_fit is there if so."""
+    if model.rank is None:
+        raise AttributeError(
+            "partial_fit needs rank=: only a kernel of low rank can be fitted in pieces"
+        )
+    return True
+
+
+#: Parameters that sums of features depend on.
+_FIXED_IN_STREAMS = ("alpha", "beta", "kernel", "gamma", "degree", "coef0", "rank")
 
 
 class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
@@ -87,11 +107,16 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         "rank": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     # What an estimator without these parameters uses.
     alpha: float = 0.0
     penalty: str = "ridge"
+
+    _calibration: Calibration | None
+
+    _map: LowRankMap | None
 
     def __init__(
         self,
@@ -108,6 +133,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         rank: int | None = None,
         batch_size: int | None = None,
         n_jobs: int | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.beta = beta
         self.kernel: Any = kernel
@@ -121,6 +147,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.rank = rank
         self.batch_size = batch_size
         self.n_jobs = n_jobs
+        self.class_weight = class_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -131,7 +158,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = self.kernel in ("linear", "cosine")
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Prepare the system of the training samples.
 
         Parameters
@@ -141,6 +168,10 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             "cosine" and "sigmoid". Not negative for "chi2" and "additive_chi2".
         y : array-like of shape (n,)
             Class labels of any kind.
+        sample_weight : array-like of shape (n,), default=None
+            Weights ω ≥ 0 of the samples; None is 1 for each. A whole number counts a
+            sample that many times, 0 leaves it out; a class whose samples all have
+            the weight 0 is not in ``classes_``.
 
         Returns
         -------
@@ -148,12 +179,19 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         """
         X, y = check_training(self, X, y, accept_sparse=self._accept_sparse())
         self._check_signs(X)
-        self._partition = ClassPartition.of(y)
+        given = check_sample_weight(sample_weight, len(y))
+        weights = training_weights(y, self.class_weight, given)
+        self._n_given = len(y)
+        self._partition = ClassPartition.of(y, weights)
         self.classes_ = self._partition.classes
         check_two_classes(self.classes_)
-        self._engine = self._make_engine(X)
-        means = self._engine.system.class_means()
-        self.n_iter_ = int(self._engine.solve(means).n_iter.max())
+        self._engine = self._make_engine(X, weights, given)
+        if isinstance(self._engine, LowRankEngine):
+            self._engine.check_solvable()
+            self.n_iter_ = 1
+        else:
+            means = self._engine.system.class_means()
+            self.n_iter_ = int(self._engine.solve(means).n_iter.max())
         self._calibration = self._lazy_calibration()
         return self
 
@@ -161,15 +199,92 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         """Keep what the model was fitted with, for probabilities."""
         partition, kernel = self._partition, None
         settings = self.get_params(deep=False)
-        settings.pop("class_weight", None)  # the weights of the samples contain it
+        settings["class_weight"] = None  # the weights of the samples contain it
         if self.kernel != "precomputed":
             kernel = self._kernel
             settings["gamma"] = kernel.gamma
         direct = self.solver in ("auto", "closed_form", "exact")
         exact = direct and self.penalty == "ridge" and self.rank is None
         labels = self.classes_[partition.codes]
-        samples = TrainingSet(self._rows, labels, partition.weights, kernel)
+        samples = TrainingSet(self._samples, labels, partition.weights, kernel)
         return Calibration(samples, type(self)(**settings), exact)
+
+    @available_if(_streams)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any | None = None, sample_weight: Any = None
+    ) -> Self:
+        """Add samples to the model; needs `rank`.
+
+        The first call chooses the landmarks of the kernel's approximation, and the
+        number that ``gamma="scale"`` stands for, from its samples: give it some
+        thousands that are typical. Later calls add sums of features, so that the
+        samples need not be in memory together. After :meth:`fit` it goes on with the
+        landmarks chosen there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            More training samples, as in :meth:`fit`.
+        y : array-like of shape (n,)
+            Their labels.
+        classes : array-like, default=None
+            All labels that will ever occur; needed on the first call. A class without
+            samples so far is never predicted.
+        sample_weight : array-like of shape (n,), default=None
+            Weights ω ≥ 0 of these samples; None is 1 for each. `class_weight` counts
+            the samples seen so far.
+
+        Returns
+        -------
+        self
+        """
+        engine = getattr(self, "_engine", None)
+        before = engine if isinstance(engine, LowRankEngine) else None
+        X, y = check_training(
+            self, X, y, reset=before is None, accept_sparse=self._accept_sparse()
+        )
+        self._check_signs(X)
+        self._check_stream(before)
+        given = check_sample_weight(sample_weight, len(y))
+        classes = announced_classes(y, classes, self.classes_ if before else None)
+        features = before.features if before else self._first_landmarks(X, given)
+        codes = np.searchsorted(classes, y)
+        sums = features.class_sums(X, codes, classes.size, self.alpha, self.beta, given)
+        self.classes_, self._map, self.n_iter_ = classes, features, 1
+        self._engine = self._low_rank_engine(before.sums + sums if before else sums)
+        self._calibration = None
+        return self
+
+    def _check_stream(self, before: LowRankEngine | None) -> None:
+        self._check_kernel()
+        if self._solver_name(1, 0) != "exact":
+            raise ValueError(
+                f"solver={self.solver!r} needs all samples at once; partial_fit takes"
+                " solver 'auto' or 'exact', and penalty 'ridge'"
+            )
+        now = self._fixed_in_streams()
+        changed = [n for n in now if before and before.settings[n] != now[n]]
+        if changed:
+            raise ValueError(
+                f"{', '.join(changed)} changed after fitting; the sums depend on"
+                f" {'them' if len(changed) > 1 else 'it'}: fit again"
+            )
+
+    def _fixed_in_streams(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIXED_IN_STREAMS}
+
+    def _first_landmarks(self, X: Any, weights: Array | None) -> LowRankMap:
+        assert self.rank is not None
+        if weights is not None:
+            kept = np.flatnonzero(weights)
+            if not kept.size:
+                raise ValueError(
+                    "the first call of partial_fit needs samples with positive weights:"
+                    " it chooses the landmarks among them"
+                )
+            X, weights = X[kept], weights[kept]
+        kernel = self._resolved_kernel(X, weights)
+        return LowRankMap.of(X, kernel, self.rank, weights)
 
     def _accept_sparse(self) -> Any:
         return "csr" if self.kernel in SPARSE_KERNELS else False
@@ -187,7 +302,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if name == "auto" and self.penalty != "ridge":
             name = "apg"
         elif name == "auto":
-            name = "exact" if self._has_features() and p < n else "closed_form"
+            few = self.rank is not None or (self.kernel == "linear" and p < n)
+            name = "exact" if few else "closed_form"
         if self.penalty != "ridge" and name not in ("ppa", "apg"):
             raise ValueError(
                 f"solver={name!r} is for penalty='ridge' only; penalty="
@@ -200,7 +316,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             )
         return name
 
-    def _make_engine(self, X: Any) -> Engine:
+    def _check_kernel(self) -> None:
         if self.rank is not None and self.kernel == "precomputed":
             raise ValueError("rank= needs samples; it cannot take a precomputed kernel")
         # Only a Cholesky factorisation can tell whether there is a minimum at all.
@@ -213,31 +329,63 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
                 f"kernel={self.kernel!r} is not positive semidefinite: it takes solver"
                 " 'auto' or 'closed_form', penalty 'ridge' and no rank"
             )
-        order = self._partition.order
-        rows = X[order]
-        self._rows = rows
-        self._map: LowRankMap | None = None
+
+    def _resolved_kernel(self, X: Any, weights: Array | None) -> Kernel:
         if callable(self.kernel):
-            self._kernel = Kernel.of_callable(self.kernel)
-        elif self.kernel != "precomputed":
-            gamma = resolve_gamma(self.gamma, X, self.kernel)
-            self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
-        if self.rank is not None:
-            ones = (rows[i : i + 1] for i in range(rows.shape[0]))
-            diagonal = np.array([self._kernel_matrix(row, row)[0, 0] for row in ones])
-            self._map = LowRankMap(rows, self._kernel_matrix, diagonal, self.rank)
-            rows = self._map.train_features
+            return Kernel.of_callable(self.kernel)
+        gamma = resolve_gamma(self.gamma, X, self.kernel, weights)
+        return Kernel(self.kernel, gamma, self.degree, self.coef0)
+
+    def _make_engine(
+        self, X: Any, weights: Array | None, sample_weight: Array | None
+    ) -> Engine:
+        self._check_kernel()
+        order = self._partition.order
+        self._samples = rows = X[order]
         name = self._solver_name(*rows.shape)
+        self._map = None
+        if self.kernel != "precomputed":
+            self._kernel = self._resolved_kernel(X, weights)
+        if self.rank is not None:
+            self._map = LowRankMap.of(
+                rows, self._kernel, self.rank, self._partition.weights
+            )
+            if name == "exact":
+                sums = self._map.class_sums(
+                    rows,
+                    self._partition.codes,
+                    self._partition.n_classes,
+                    self.alpha,
+                    self.beta,
+                    None if sample_weight is None else sample_weight[order],
+                )
+                return self._low_rank_engine(sums, (rows, self._partition))
+            rows = self._map.transform(rows)
         if self._has_features() and name != "closed_form":
             system = FactoredSystem(rows, self._partition, self.alpha)
             penalty = make_penalty(self.penalty, self.beta, self._partition)
             return make_feature_engine(name, system, penalty, self._rule(), self.step)
+        if self.kernel == "precomputed":
+            self._samples = symmetric_part(X)[np.ix_(order, order)]
+            return self._kernel_engine(name, self._samples)
+        self._rows = rows  # what new samples are compared with
         if self._map is not None:
             return self._kernel_engine(name, rows @ rows.T)
-        if self.kernel == "precomputed":
-            self._rows = symmetric_part(X)[np.ix_(order, order)]
-            return self._kernel_engine(name, self._rows)
         return self._kernel_engine(name, self._kernel_matrix(rows))
+
+    def _low_rank_engine(
+        self, sums: ClassSums, training: tuple[Any, ClassPartition] | None = None
+    ) -> LowRankEngine:
+        """Return the engine of sums that are without class weights."""
+        assert self._map is not None
+        linear = LinearDRMClassifier.from_sums(
+            self.classes_,
+            sums,
+            alpha=self.alpha,
+            beta=self.beta,
+            class_weight=self.class_weight,
+        )
+        return LowRankEngine(self._map, linear, self._fixed_in_streams(), training)
 
     def _kernel_engine(self, name: str, K: Array) -> Engine:
         system = DenseSystem(K, self._partition, self.alpha)
@@ -261,7 +409,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._map is not None:
             features = self._map.transform(X)
             if isinstance(self._engine, KernelEngine):
-                return features @ self._map.train_features.T
+                return features @ self._rows.T
             return features
         if self.kernel == "precomputed":
             return np.ascontiguousarray(X[:, self._partition.order])
@@ -274,8 +422,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self._check_signs(X)
         return X
 
-    def _batches(self, X: Any) -> Iterator[Any]:
-        size = self.batch_size
+    def _batches(self, X: Any, largest: int | None = None) -> Iterator[Any]:
+        size = self.batch_size or largest
         if size is None:
             per_sample = 8 * ARRAYS_PER_BATCH * self._partition.n_samples
             size = max(1, BATCH_BYTES // per_sample)
@@ -299,8 +447,9 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._engine.batches_itself and self._map is None:
             return self._engine.dissimilarities(X)
         work = delayed(lambda batch: self._engine.dissimilarities(self._inputs(batch)))
+        largest = BATCH_ROWS if isinstance(self._engine, LowRankEngine) else None
         parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            work(batch) for batch in self._batches(X)
+            work(batch) for batch in self._batches(X, largest)
         )
         return np.concatenate(list(parts))
 
@@ -318,14 +467,21 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self)
+        if self._calibration is None:
+            raise ValueError(
+                "probabilities need training samples to be left out, and partial_fit"
+                " keeps only sums of them; use fit, or calibrate with scikit-learn's"
+                " CalibratedClassifierCV(FrozenEstimator(model))"
+            )
         return self._calibration.map.log_probabilities(self.dissimilarities(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes.
 
-        They are ``p_c ∝ exp(b_c - τ δ_c)`` with the τ and b of the largest likelihood on training samples that were left out: by exact leave-one-out, or
-        in five parts for iterative solvers, the lasso penalties and low-rank kernels.
-        The first call computes them, at the cost of about three fits, or five.
+        They are ``p_c ∝ exp(b_c - τ δ_c)`` with the τ and b of the largest likelihood
+        on training samples that were left out: by exact leave-one-out, or in five parts
+        for iterative solvers, the lasso penalties and low-rank kernels. The first call
+        finds them, at the cost of a few fits.
 
         Parameters
         ----------
@@ -356,14 +512,18 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, n)
-            Columns in the order the training samples were given.
+            Columns in the order the training samples were given; 0 for samples of the
+            weight 0. A sample of weight ω has the sum of what its ω copies would have.
         """
         X = self._validated(X)
-        W = np.empty((X.shape[0], self._partition.n_samples))
+        partition = self._engine.system.partition
+        W = np.zeros((X.shape[0], self._n_given))
         start = 0
         for batch in self._batches(X):
             found = self._engine.solve(self._inputs(batch)).W
-            W[start : start + batch.shape[0], self._partition.order] = found.T
+            W[start : start + batch.shape[0], partition.order] = partition.times_roots(
+                found
+            ).T
             start += batch.shape[0]
         return W
 
@@ -450,6 +610,10 @@ class DRMClassifier(BaseDRM):
         Test samples solved at a time; None bounds memory to a few hundred megabytes.
     n_jobs : int or None, default=None
         Threads over batches.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of a class's samples are multiplied by: numbers ≥ 0 by class
+        label (1 for those not named), or "balanced" for factors that give all classes
+        the same sum of weights, ``Σω / (g Σ_c ω)``. The weight 0 leaves a class out.
 
     Attributes
     ----------
@@ -470,6 +634,11 @@ class DRMClassifier(BaseDRM):
 
     Notes
     -----
+    Integer weights equal repetition of the samples for every solver, kernel and
+    penalty, iterations and stopping included; "scale" then takes the variance of the
+    repeated samples. So twice all weights is not the same model: it is twice as many
+    samples, against which β counts for less.
+
     Double precision bounds what can be solved: a polynomial of high degree on unscaled
     features overflows, or makes a matrix in which β disappears. An overflow or a failed
     Cholesky factorisation raises :class:`~drmbench.drm.errors.IllConditionedError` (a
@@ -521,6 +690,7 @@ class DRMClassifier(BaseDRM):
         rank: int | None = None,
         batch_size: int | None = None,
         n_jobs: int | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         super().__init__(
             beta=beta,
@@ -535,6 +705,7 @@ class DRMClassifier(BaseDRM):
             rank=rank,
             batch_size=batch_size,
             n_jobs=n_jobs,
+            class_weight=class_weight,
         )
         self.alpha = alpha
         self.penalty = penalty
@@ -550,7 +721,8 @@ class KernelRidgeRepresentationClassifier(BaseDRM):
     ----------
     beta : float, default=1.0
         Ridge β > 0.
-    kernel, gamma, degree, coef0, solver, step, tol, max_iter, rank, batch_size, n_jobs
+    kernel, gamma, degree, coef0, solver, step, tol, max_iter, rank, batch_size, \
+            n_jobs, class_weight
         As in :class:`DRMClassifier`.
 
     Examples

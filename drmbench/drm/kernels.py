@@ -3,8 +3,7 @@
 The paper's kernels are linear ``x·y``, polynomial ``(x·y + 1)^d`` and rbf
 ``exp(-γ‖x - y‖²)``; scikit-learn's other pairwise kernels and functions serve as well.
 Most follow from inner products and squared distances, so :class:`Products` computes
-those once for a whole grid. :class:`LowRankMap` replaces any positive semidefinite
-kernel by features for the linear algorithms.
+those once for a whole grid.
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import solve_triangular
 from sklearn.metrics.pairwise import (
     additive_chi2_kernel,
     chi2_kernel,
@@ -57,6 +54,9 @@ INDEFINITE_KERNELS = ("additive_chi2", "sigmoid")
 NON_NEGATIVE_KERNELS = ("additive_chi2", "chi2")
 #: Kernels that take sparse samples.
 SPARSE_KERNELS = ("linear", "poly", "polynomial", "rbf", "cosine", "sigmoid")
+
+#: Rows whose kernel values a function computes together for their diagonal.
+DIAGONAL_BLOCK = 64
 
 
 def gamma_from_width(value: float, width: Width = "sigma") -> float:
@@ -210,15 +210,19 @@ class Products:
                 "chi2": lambda: chi2_kernel(X, Y, gamma=kernel.gamma),
                 "sigmoid": lambda: np.tanh(kernel.gamma * self.inner + kernel.coef0),
             }
-            K = computed[kernel.kind]()
-        if not np.isfinite(K).all():
-            degree = f" of degree {kernel.degree:g}" if kernel.kind == "poly" else ""
-            raise IllConditionedError(
-                f"the {kernel.name} kernel{degree} overflows on this data;"
-                " scale the features (for example by their largest absolute value) or"
-                " use a lower degree"
-            )
+            return _checked(computed[kernel.kind](), kernel)
+
+
+def _checked(K: Array, kernel: Kernel) -> Array:
+    """Return kernel values, unless some are not finite."""
+    if np.isfinite(K).all():
         return K
+    degree = f" of degree {kernel.degree:g}" if kernel.kind == "poly" else ""
+    raise IllConditionedError(
+        f"the {kernel.name} kernel{degree} overflows on this data;"
+        " scale the features (for example by their largest absolute value) or"
+        " use a lower degree"
+    )
 
 
 def to_dense(X: Any) -> Any:
@@ -243,12 +247,50 @@ def gram(X: Any, Y: Any | None = None, *, kernel: Kernel) -> Array:
     return Products(X, Y).gram(kernel)
 
 
-def resolve_gamma(gamma: float | str | None, X: Any, kernel: str = "rbf") -> float:
+def kernel_diagonal(X: Any, kernel: Kernel) -> Array:
+    """Return ``k(x, x)`` of each row of X without the rest of the kernel matrix.
+
+    Examples
+    --------
+    >>> kernel_diagonal(np.array([[0.0, 1.0], [1.0, 1.0]]), Kernel("poly", degree=2))
+    array([4., 9.])
+    """
+    if kernel.function is not None:
+        return _diagonal_of_callable(kernel.function, X)
+    if kernel.kind in ("rbf", "laplacian", "chi2"):
+        return np.ones(X.shape[0])
+    if kernel.kind == "additive_chi2":
+        return np.zeros(X.shape[0])
+    norms = squared_norms(X)
+    if kernel.kind == "linear":
+        return norms
+    if kernel.kind == "cosine":
+        return np.asarray(norms > 0, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = kernel.gamma * norms + kernel.coef0
+        if kernel.kind == "sigmoid":
+            return np.tanh(values)
+        return _checked(values**kernel.degree, kernel)
+
+
+def _diagonal_of_callable(function: Any, X: Any) -> Array:
+    """Take the diagonals of small blocks: a call for each row would be slow."""
+    starts = range(0, X.shape[0], DIAGONAL_BLOCK)
+    blocks = (X[start : start + DIAGONAL_BLOCK] for start in starts)
+    return np.concatenate(
+        [np.diagonal(gram_of_callable(function, rows, rows)) for rows in blocks]
+    )
+
+
+def resolve_gamma(
+    gamma: float | str | None, X: Any, kernel: str = "rbf", weights: Any = None
+) -> float:
     """Turn scikit-learn's spellings of a kernel's gamma into a number.
 
     "auto" means ``1 / p``, "scale" ``1 / (p · variance of X)``, and None what the
     kernel has by default: 1 for poly and chi2, ``1 / p`` for the others. A kernel
-    without the parameter gets 1, which it does not use.
+    without the parameter gets 1, which it does not use. `weights` of the samples count
+    in the variance.
     """
     if kernel not in (*GAMMA_KERNELS, "poly", "polynomial"):
         return 1.0
@@ -257,16 +299,28 @@ def resolve_gamma(gamma: float | str | None, X: Any, kernel: str = "rbf") -> flo
     if gamma == "auto":
         return 1.0 / float(X.shape[1])
     if gamma == "scale":
-        if sparse.issparse(X):
-            variance = float(X.multiply(X).mean() - X.mean() ** 2)
-        else:
-            variance = float(np.var(X))
+        variance = _variance(X, weights)
         return 1.0 / (float(X.shape[1]) * variance) if variance > 0 else 1.0
     if isinstance(gamma, str):
         raise ValueError(
             f"gamma must be a positive number, 'scale', 'auto' or None: {gamma!r}"
         )
     return float(gamma)
+
+
+def _variance(X: Any, weights: Array | None) -> float:
+    """Return the variance of all entries of a matrix whose rows may have weights."""
+    if sparse.issparse(X):
+        squares, means = X.multiply(X).mean(axis=1), X.mean(axis=1)
+        mean_square, mean = (
+            float(np.average(np.ravel(rows), weights=weights))
+            for rows in (squares, means)
+        )
+        return mean_square - mean**2
+    if weights is None:
+        return float(np.var(X))
+    mean = np.average(X.mean(axis=1), weights=weights)
+    return float(np.average(((X - mean) ** 2).mean(axis=1), weights=weights))
 
 
 def gram_of_callable(function: Any, X: Any, Y: Any) -> Array:
@@ -320,50 +374,3 @@ def squared_norms(X: Any) -> Array:
     array([25.,  1.])
     """
     return row_products(X, X)
-
-
-class LowRankMap:
-    """Feature map of a kernel from a few landmarks among the training samples.
-
-    `diagonal` holds ``k(x_i, x_i)``. There are at most `rank` landmarks, fewer once the
-    residual trace falls below the share `tol` of the trace.
-    """
-
-    def __init__(
-        self,
-        X: Any,
-        kernel: Callable[[Any, Any], Array],
-        diagonal: Array,
-        rank: int,
-        tol: float = 1e-12,
-    ) -> None:
-        n = X.shape[0]
-        self._kernel = kernel
-        features = np.zeros((n, min(rank, n)))
-        left = diagonal.astype(np.float64).copy()
-        total = float(left.sum())
-        chosen: list[int] = []
-        for column in range(features.shape[1]):
-            pivot = int(np.argmax(left))
-            if left[pivot] <= tol * max(total, np.finfo(float).tiny):
-                break
-            values = kernel(X, X[[pivot]])[:, 0]
-            values = values - features[:, :column] @ features[pivot, :column]
-            features[:, column] = values / np.sqrt(left[pivot])
-            left -= features[:, column] ** 2
-            left[pivot] = 0.0
-            np.maximum(left, 0.0, out=left)
-            chosen.append(pivot)
-        #: Numbers of the chosen training samples
-        self.landmarks: NDArray[np.intp] = np.array(chosen, dtype=np.intp)
-        self.train_features = np.ascontiguousarray(features[:, : len(chosen)])
-        #: ``trace(K - FFᵀ) / trace(K)`` of the training samples' features F
-        self.residual = float(left.sum()) / total if total else 0.0
-        self._landmark_rows = X[self.landmarks]
-        self._triangle = self.train_features[self.landmarks]
-
-    def transform(self, X: Any) -> Array:
-        """Return the features of new samples, (m, r)."""
-        K = self._kernel(X, self._landmark_rows)
-        features: Array = solve_triangular(self._triangle, K.T, lower=True).T
-        return np.ascontiguousarray(features)

@@ -94,6 +94,11 @@ class ClassSums:
         sums.masses[:] = np.bincount(codes, weights, minlength=n_classes)
         return sums
 
+    def scaled(self, factors: Array) -> ClassSums:
+        """Return the sums of the same samples with weights times those of classes."""
+        G = self.G * factors[:, None, None]
+        return ClassSums(G, self.counts, self.masses * factors)
+
     def __add__(self, other: ClassSums) -> ClassSums:
         return ClassSums(
             self.G + other.G, self.counts + other.counts, self.masses + other.masses

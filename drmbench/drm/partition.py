@@ -149,3 +149,32 @@ def check_two_classes(classes: NDArray[Any]) -> None:
     """Refuse to fit a classifier to a single class."""
     if classes.size < 2:
         raise ValueError("y has one class only; a classifier needs two or more")
+
+
+def announced_classes(
+    y: NDArray[Any], classes: Any | None, known: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Return the classes of a stream of samples; y has the labels of one piece of it.
+
+    They are announced by `classes` with the first piece and `known` afterwards.
+    """
+    if classes is not None:
+        classes = np.unique(np.asarray(classes))
+    if known is None:
+        if classes is None:
+            raise ValueError("the first call of partial_fit needs classes=")
+        if classes.size < 2:
+            raise ValueError("classes= has one class only; two or more are needed")
+        known = classes
+    elif classes is not None and not np.array_equal(classes, known):
+        raise ValueError(
+            f"classes={classes.tolist()} differ from those of the first call,"
+            f" {known.tolist()}"
+        )
+    unknown = np.setdiff1d(y, known)
+    if unknown.size:
+        raise ValueError(
+            f"y has labels that classes= did not announce: {unknown.tolist()}; known"
+            f" are {known.tolist()}"
+        )
+    return known

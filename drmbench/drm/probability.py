@@ -1,4 +1,4 @@
-"""Class probabilities from dissimilarities (docs/math.md, section 12).
+"""Class probabilities from dissimilarities (docs/math.md, section 13).
 
 Of a sample with the dissimilarities δ_c they are ``p_c ∝ exp(b_c - τ δ_c)``. The slope
 τ ≥ 0 and the offsets b have the largest likelihood on training samples that were left
@@ -215,8 +215,7 @@ def out_of_part_map(samples: TrainingSet, model: Any) -> SoftmaxMap:
         known = samples.part(kept)
         if not left.size or known.classes.size < 2:
             continue
-        given = () if known.weights is None else (known.weights,)
-        model.fit(known.X, known.y, *given)
+        model.fit(known.X, known.y, sample_weight=known.weights)
         columns = kept if samples.kernel is None else slice(None)
         found = model.dissimilarities(samples.X[left][:, columns])
         delta[np.ix_(left, np.searchsorted(samples.classes, known.classes))] = found

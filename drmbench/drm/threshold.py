@@ -58,7 +58,9 @@ def cuts(values: Array) -> Array:
     middles = lower + (upper - lower) / 2.0
     middles = np.where(middles < upper, middles, lower)
     beyond = (ordered[-1] - ordered[0]) / (2.0 * max(ordered.size - 1, 1)) or 1.0
-    thresholds = np.concatenate(([ordered[0] - beyond], middles, [ordered[-1] + beyond]))
+    thresholds = np.concatenate(
+        ([ordered[0] - beyond], middles, [ordered[-1] + beyond])
+    )
     thresholds[np.searchsorted(ordered, 0.0, side="right")] = 0.0
     return thresholds
 

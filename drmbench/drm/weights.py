@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,44 +34,78 @@ def training_weights(
     >>> training_weights(np.array([0, 0, 0, 1]), "balanced")
     array([0.66666667, 0.66666667, 0.66666667, 2.        ])
     """
-    weights = _checked(sample_weight, len(y))
-    if class_weight is None:
-        return weights
-    given = np.ones(len(y)) if weights is None else weights
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        kept = given > 0
+    weights = check_sample_weight(sample_weight, len(y))
+    if class_weight is not None:
+        given = np.ones(len(y)) if weights is None else weights
         classes, codes = np.unique(y, return_inverse=True)
         masses = np.bincount(codes, given)
-        present = np.unique(codes[kept])
-        factors = np.zeros(len(classes))
-        factors[present] = given.sum() / (len(present) * masses[present])
-        return np.asarray(given * factors[codes])
+        weights = given * class_factors(classes, masses, class_weight)[codes]
+    if weights is None or (weights == 1.0).all():
+        return None
+    if not weights.any():
+        raise ValueError("all sample weights are zero: there is nothing to fit")
+    return weights
+
+
+def class_factors(
+    classes: NDArray[Any], masses: Array, class_weight: ClassWeight
+) -> Array:
+    """Return what the weights of each class's samples are multiplied by, (g,).
+
+    `masses` are the sums of the sample weights of the classes; "balanced" counts only
+    classes that have any. A class that a dict does not name has the weight 1. A name
+    that is no class is let pass if all classes are named: a part of the data may lack
+    a class.
+
+    Examples
+    --------
+    >>> class_factors(np.array(["a", "b"]), np.array([6.0, 2.0]), {"b": 3})
+    array([1., 3.])
+    """
+    factors = np.ones(len(classes))
+    if class_weight is None:
+        return factors
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        present = masses > 0
+        share = masses.sum() / max(np.count_nonzero(present), 1)
+        return np.divide(share, masses, out=factors, where=present)
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             "class_weight must be None, 'balanced' or a dict of weights by class, got"
             f" {class_weight!r}"
         )
-    known = {label: number for number, label in enumerate(np.unique(y).tolist())}
-    factors = np.ones(len(y))
+    _check_named(class_weight, classes.tolist())
+    factors[:] = [class_weight.get(label, 1.0) for label in classes.tolist()]
+    return factors
+
+
+def _check_named(class_weight: Mapping[Any, float], labels: list[Any]) -> None:
     for label, weight in class_weight.items():
-        if label not in known:
-            raise ValueError(
-                f"class_weight has {label!r}, which is no class of y; classes:"
-                f" {', '.join(map(repr, list(known)[:20]))}"
-            )
-        if not np.isfinite(weight) or weight < 0:
+        if not isinstance(weight, Real) or not 0 <= weight < np.inf:
             raise ValueError(
                 f"the class weight of {label!r} must be a finite number >= 0, got"
                 f" {weight!r}"
             )
-        factors[y == label] = weight
-    return _checked(given * factors, len(y))
+    known = set(labels)
+    strange = [name for name, w in class_weight.items() if w and name not in known]
+    if strange and not known <= set(class_weight):
+        raise ValueError(
+            f"class_weight has {strange[0]!r}, which is no class of y; classes:"
+            f" {', '.join(map(repr, labels[:20]))}"
+        )
 
 
-def _checked(sample_weight: Any, n_samples: int) -> Array | None:
+def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
+    """Return the weight ≥ 0 of each sample, which may be 0 for all; None for None.
+
+    A single number is the weight of every sample.
+    """
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers: {error}") from error
     if weights.ndim == 0:
         weights = np.full(n_samples, weights)
     if weights.shape != (n_samples,):
@@ -85,6 +120,4 @@ def _checked(sample_weight: Any, n_samples: int) -> Array | None:
             f"sample_weight must not be negative; sample {int(weights.argmin())} has"
             f" {weights.min():g}"
         )
-    if not weights.any():
-        raise ValueError("all sample weights are 0: there is nothing to fit")
-    return None if (weights == 1.0).all() else weights
+    return weights
