@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,9 @@ LabelScore = Callable[[NDArray[Any], NDArray[Any]], float]
 #: ``scorer(estimator, X, y)``, higher is better.
 Scorer = Callable[[Any, Any, NDArray[Any]], float]
 
-#: Scores of labels that need no scorer.
+#: Functions that some of scikit-learn's scorers equal.
 LABEL_SCORES: dict[str, LabelScore] = {
     "accuracy": accuracy_score,
-    "gmean": gmean_score,
     "balanced_accuracy": balanced_accuracy_score,
 }
 
@@ -92,35 +92,47 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         return self.labels
 
 
-def find_scorer(scoring: Any) -> tuple[Scorer, LabelScore | None]:
-    """Return a scorer and, where it judges labels alone, the function that does.
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How good a candidate is; higher is better."""
 
-    Raises
-    ------
-    ValueError
-        If `scoring` is neither a name that scikit-learn or this package knows nor a
-        callable.
+    scorer: Scorer  #: Judges an estimator
+    of_labels: LabelScore | None = None  #: The same, if predictions are all it needs
 
-    Examples
-    --------
-    >>> find_scorer("roc_auc")[0]
-    make_scorer(roc_auc_score, response_method=('decision_function', 'predict_proba'))
-    >>> find_scorer("gmean")[0]
-    make_scorer(gmean_score, response_method='predict')
-    """
-    if callable(scoring):
-        if _takes_labels(scoring):
-            return make_scorer(scoring), scoring
-        return scoring, None
-    if scoring in LABEL_SCORES:
-        return make_scorer(LABEL_SCORES[scoring]), LABEL_SCORES[scoring]
-    if not isinstance(scoring, str) or scoring not in get_scorer_names():
+    @classmethod
+    def of(cls, scoring: Any) -> Scoring:
+        """Find a scorer by name, or take a callable.
+
+        A callable with two required arguments is ``score(y_true, y_pred)``, any other,
+        and one whose first argument is called ``estimator``, is
+        ``scorer(estimator, X, y)``.
+
+        Raises
+        ------
+        ValueError
+            If it is neither a callable nor a name that is known.
+
+        Examples
+        --------
+        >>> Scoring.of("neg_log_loss").scorer
+        make_scorer(log_loss, greater_is_better=False, response_method='predict_proba')
+        >>> Scoring.of("gmean").scorer
+        make_scorer(gmean_score, response_method='predict')
+        """
+        if callable(scoring):
+            if _takes_labels(scoring):
+                return cls(make_scorer(scoring), scoring)
+            return cls(scoring)
+        if isinstance(scoring, str):
+            if scoring == "gmean":
+                return cls(make_scorer(gmean_score), gmean_score)
+            if scoring in get_scorer_names():
+                return cls(get_scorer(scoring), LABEL_SCORES.get(scoring))
         raise ValueError(
             "scoring must be 'gmean', a name of sklearn.metrics.get_scorer_names(), a"
             " scorer(estimator, X, y) or a function score(y_true, y_pred), got"
             f" {scoring!r}"
         )
-    return get_scorer(scoring), None
 
 
 def _takes_labels(scoring: Callable[..., Any]) -> bool:

@@ -21,15 +21,14 @@ from drmbench.metrics import (
     gmean_score,
 )
 
-#: Scores the labels predicted for some samples, given their true ones and numbers.
-JudgeLabels = Callable[[NDArray[np.intp], NDArray[Any]], float]
+#: Scores a split of that number, given which of its samples are put into class 1.
+Judge = Callable[[int, NDArray[np.bool_]], float]
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedSamples:
     """The samples of one split, and what tells their classes apart."""
 
-    rows: NDArray[np.intp]  #: Their numbers
     values: Array  #: δ₀ - δ₁ of each
     truth: NDArray[np.bool_]  #: Whether each is of class 1
 
@@ -53,35 +52,39 @@ def cuts(values: Array) -> Array:
     >>> cuts(np.array([1.0, -1.0, 2.0, 2.0]))
     array([-1.75,  0.  ,  1.5 ,  2.75])
     """
-    ordered = np.unique(values)
+    ordered = np.unique(values[np.isfinite(values)])
+    if not ordered.size:
+        return np.zeros(1)
     lower, upper = ordered[:-1], ordered[1:]
     middles = lower + (upper - lower) / 2.0
     middles = np.where(middles < upper, middles, lower)
     beyond = (ordered[-1] - ordered[0]) / (2.0 * max(ordered.size - 1, 1)) or 1.0
-    thresholds = np.concatenate(
-        ([ordered[0] - beyond], middles, [ordered[-1] + beyond])
-    )
+    first, last = ordered[0] - beyond, ordered[-1] + beyond
+    thresholds = np.concatenate(([first], middles, [last]))
     thresholds[np.searchsorted(ordered, 0.0, side="right")] = 0.0
     return thresholds
 
 
 def best_threshold(
-    splits: Sequence[JudgedSamples], score: Any, judge: JudgeLabels
+    splits: Sequence[JudgedSamples], score: Any, judge: Judge
 ) -> BestThreshold:
     """Return the threshold with the highest mean score; of equal ones that nearest 0.
 
-    Accuracy, G-mean and balanced accuracy are counted; for another `score` of labels
+    If `score` is accuracy, balanced accuracy or G-mean, samples are counted; else
     `judge` is asked at every threshold.
     """
     thresholds = cuts(np.concatenate([split.values for split in splits]))
-    curve = _COUNTED.get(score)
-    if curve is not None:
-        scores = np.stack([_counted(split, thresholds, curve) for split in splits])
+    if score in _COUNTED:
+        curves = [_counted(split, thresholds, _COUNTED[score]) for split in splits]
     else:
-        scores = np.array(
-            [[judge(s.rows, s.values > t) for t in thresholds] for s in splits]
-        )
+        curves = [
+            np.array([judge(number, split.values > t) for t in thresholds])
+            for number, split in enumerate(splits)
+        ]
+    scores = np.stack(curves)
     means = scores.mean(axis=0)
+    if np.isnan(means).all():
+        raise ValueError("its score is not a number at any threshold")
     best = np.flatnonzero(means >= np.nanmax(means) - TIE_TOLERANCE)
     chosen = best[np.argmin(np.abs(thresholds[best]))]
     return BestThreshold(float(thresholds[chosen]), tuple(scores[:, chosen].tolist()))
@@ -107,11 +110,14 @@ def _recalls(right: Array, sizes: Array) -> Array:
     return recalls
 
 
+def _geometric_mean(recalls: Array) -> Array:
+    product: Array = recalls.prod(axis=0)
+    return np.sqrt(product) if len(recalls) == 2 else product
+
+
 #: Scores at many thresholds from the numbers of samples that are right, by class.
 _COUNTED: dict[Any, Callable[[Array, Array], Array]] = {
     accuracy_score: lambda right, sizes: right.sum(axis=0) / sizes.sum(),
     balanced_accuracy_score: lambda right, sizes: _recalls(right, sizes).mean(axis=0),
-    gmean_score: lambda right, sizes: (
-        _recalls(right, sizes).prod(axis=0) ** (1.0 / np.count_nonzero(sizes))
-    ),
+    gmean_score: lambda right, sizes: _geometric_mean(_recalls(right, sizes)),
 }

@@ -1,0 +1,171 @@
+"""Scores of every candidate of a search on every split of its samples."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.drm.decision import check_defined, decision_values, nearest_class
+from drmbench.drm.grid import Candidate, Evaluation, Use, held_out, left_out
+from drmbench.drm.partition import Array
+from drmbench.drm.probability import SoftmaxMap, TrainingSet, left_out_map
+from drmbench.drm.scoring import HeldOutClassifier, LabelClassifier, Scoring
+from drmbench.drm.search_table import CandidateOutcome
+from drmbench.drm.threshold import JudgedSamples, best_threshold
+
+
+@dataclass(frozen=True, eq=False)
+class SplitSamples:
+    """Samples to fit candidates to, and others to judge them by.
+
+    Leave-one-out judges all training samples.
+    """
+
+    X: Array  #: Training samples, or the matrix of a precomputed kernel
+    y: NDArray[Any]  #: Their labels
+    weights: Array | None  #: Their weights; None if all are 1
+    X_test: Array  #: Samples to judge by
+    y_test: NDArray[Any]  #: Their labels
+    leaves_one_out: bool
+
+    @cached_property
+    def kept(self) -> NDArray[np.intp]:
+        """Numbers of the training samples that have a weight."""
+        if self.weights is None:
+            return np.arange(len(self.y))
+        return np.flatnonzero(self.weights)
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """Their class labels, sorted."""
+        return np.unique(self.y[self.kept])
+
+    def evaluations(
+        self, candidates: Sequence[Candidate], use: Use, n_jobs: int | None
+    ) -> list[Evaluation]:
+        """Use every candidate's δ of the test samples."""
+        options: Any = {"weights": self.weights, "n_jobs": n_jobs}
+        if self.leaves_one_out:
+            return left_out(self.X, self.y, candidates, use, **options)
+        return held_out(self.X, self.y, self.X_test, candidates, use, **options)
+
+    def judged(
+        self, scoring: Scoring, candidate: Candidate, delta: Array
+    ) -> tuple[float, NDArray[Any]]:
+        """Return the score of the test samples, and their predicted classes."""
+        labels = nearest_class(delta, self.classes)
+        if scoring.of_labels is not None:
+            return float(scoring.of_labels(self.y_test, labels)), labels
+        calibration = partial(self._calibration, candidate, delta)
+        model = HeldOutClassifier(self.X_test, delta, self.classes, calibration)
+        return float(scoring.scorer(model, self.X_test, self.y_test)), labels
+
+    def _calibration(self, candidate: Candidate, delta: Array) -> SoftmaxMap:
+        """Return the map from δ to probabilities of a candidate's model.
+
+        Leave-one-out has a model for every sample; all have the map of δ itself.
+        """
+        samples = TrainingSet(self.X, self.y, self.weights, candidate.kernel)
+        if self.weights is not None:
+            samples = samples.part(self.kept)
+        if self.leaves_one_out:
+            return SoftmaxMap.fit(delta[self.kept], samples.codes, samples.weights)
+        return left_out_map(samples, candidate.alpha, candidate.beta)
+
+    def label_score(self, scoring: Scoring, labels: NDArray[Any]) -> float:
+        """Return the score of predicted classes of the test samples."""
+        if scoring.of_labels is not None:
+            return float(scoring.of_labels(self.y_test, labels))
+        model = LabelClassifier(labels, self.classes)
+        return float(scoring.scorer(model, self.X_test, self.y_test))
+
+
+def outcomes(
+    splits: Sequence[SplitSamples],
+    candidates: Sequence[Candidate],
+    scoring: Scoring,
+    n_jobs: int | None = None,
+) -> list[CandidateOutcome]:
+    """Score every candidate on every split."""
+
+    def evaluations(split: SplitSamples) -> list[Evaluation]:
+        return split.evaluations(
+            candidates,
+            lambda number, delta: split.judged(scoring, candidates[number], delta),
+            n_jobs,
+        )
+
+    rows = zip(*(evaluations(split) for split in splits), strict=True)
+    return [_outcome(row) for row in rows]
+
+
+def tuned_outcomes(
+    splits: Sequence[SplitSamples],
+    candidates: Sequence[Candidate],
+    scoring: Scoring,
+    n_jobs: int | None = None,
+) -> list[CandidateOutcome]:
+    """Score every candidate at the threshold between two classes that suits it best."""
+    evaluations = [s.evaluations(candidates, _separation, n_jobs) for s in splits]
+    rows = zip(*evaluations, strict=True)
+    return [_tuned(splits, scoring, row) for row in rows]
+
+
+def _separation(_: int, delta: Array) -> Array:
+    """Return δ₀ - δ₁ of samples."""
+    check_defined(delta)
+    if delta.shape[1] != 2:
+        raise ValueError("one of the two classes has no training sample in a split")
+    return decision_values(delta)
+
+
+def _tuned(
+    splits: Sequence[SplitSamples], scoring: Scoring, row: Sequence[Evaluation]
+) -> CandidateOutcome:
+    failure = next((e.failure for e in row if e.failure), "")
+    if failure:
+        return _failed(row, failure)
+    classes = splits[0].classes
+    judged = [
+        JudgedSamples(e.value, split.y_test == classes[1])
+        for e, split in zip(row, splits, strict=True)
+    ]
+
+    def judge(number: int, ones: NDArray[np.bool_]) -> float:
+        return splits[number].label_score(scoring, classes[ones.astype(np.intp)])
+
+    start = time.perf_counter()
+    try:
+        best = best_threshold(judged, scoring.of_labels, judge)
+    except ValueError as error:
+        return _failed(row, str(error))
+    share = (time.perf_counter() - start) / len(row)
+    return CandidateOutcome(
+        best.scores,
+        fit_seconds=tuple(e.solve_seconds for e in row),
+        score_seconds=tuple(e.use_seconds + share for e in row),
+        threshold=best.threshold,
+        labels=classes[(judged[0].values > best.threshold).astype(np.intp)],
+    )
+
+
+def _failed(row: Sequence[Evaluation], failure: str) -> CandidateOutcome:
+    unknown, none = (float("nan"),) * len(row), (0.0,) * len(row)
+    return CandidateOutcome(unknown, failure, none, none)
+
+
+def _outcome(row: Sequence[Evaluation]) -> CandidateOutcome:
+    """Gather a candidate's scores and predictions of all splits."""
+    return CandidateOutcome(
+        tuple(float("nan") if e.failure else e.value[0] for e in row),
+        next((e.failure for e in row if e.failure), ""),
+        tuple(e.solve_seconds for e in row),
+        tuple(e.use_seconds for e in row),
+        labels=None if row[0].failure else row[0].value[1],
+    )
