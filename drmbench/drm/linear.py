@@ -8,11 +8,15 @@ and the count n_c: both are additive over samples.
 Exact leave-one-out costs O(gp²) per sample after one fit. For sample i of class c, with
 ``a = α/(n_c - 1)``, ``s = 1/(α‖x_i‖² + β)``, ``N = (I - aG_c)⁻¹``, ``P' = N G_c`` and
 ``R = (I + Σ_{j≠c} P_j + P')⁻¹``, two Sherman-Morrison steps give the residual
-``r = x_i - u`` and every ``u_j`` of the refit without i.
+``r = x_i - u`` and every ``u_j`` of the refit without i. With weights ω the class loses
+the mass ω_i and s is ω_i times that; if weights vary within the class so does a, and
+two eigen-decompositions per class give N, P' and R of every a
+(:class:`_VaryingCorrection`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +27,19 @@ from scipy import sparse
 from drmbench.drm.decision import dissimilarities_of_vectors
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import row_products, squared_norms
-from drmbench.drm.partition import Array, ClassPartition, check_labelled
+from drmbench.drm.partition import (
+    Array,
+    ClassPartition,
+    check_labelled,
+    check_two_classes,
+)
 from drmbench.drm.solvers import solve_spd
 from drmbench.drm.system import check_weights
+from drmbench.drm.weights import ClassWeight, training_weights
 
-#: Below this the Sherman-Morrison denominators have lost half their digits.
-SAFE = 1e-8
+#: Below this the Sherman-Morrison denominators have lost half their digits. Samples
+#: with weights of their own are fitted again much earlier: few of them are concerned.
+SAFE, SAFE_VARYING = 1e-8, 1e-3
 #: Rows handled at a time: their weighted copy stays in the processor's cache.
 CHUNK = 4096
 
@@ -166,7 +177,15 @@ def quadratic_forms(X: Any, forms: Array) -> Array:
     return values
 
 
-def linear_loo_dissimilarities(X: Any, y: Any, alpha: float, beta: float) -> Array:
+def linear_loo_dissimilarities(
+    X: Any,
+    y: Any,
+    alpha: float,
+    beta: float,
+    *,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+) -> Array:
     """Return δ of every sample left out in turn, for the linear kernel.
 
     Parameters
@@ -177,12 +196,19 @@ def linear_loo_dissimilarities(X: Any, y: Any, alpha: float, beta: float) -> Arr
         Class labels.
     alpha, beta : float
         The weights α ≥ 0 and β > 0.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sample; None means 1. A sample of weight 0 is no training sample:
+        its δ is that of the model of all others.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of the classes, which multiply those of their samples. All weights are
+        those of the whole training set; "balanced" ones are not derived again without
+        the sample left out.
 
     Returns
     -------
     ndarray of shape (n, g)
-        Columns are the sorted classes; ``inf`` for the class of a sample that is
-        alone in it.
+        Columns are the sorted classes that have a sample of positive weight; ``inf``
+        for the class of a sample that is alone in it.
 
     Examples
     --------
@@ -190,34 +216,49 @@ def linear_loo_dissimilarities(X: Any, y: Any, alpha: float, beta: float) -> Arr
     >>> linear_loo_dissimilarities(X, [0, 0, 1, 1], 1.0, 0.1).argmin(axis=1)
     array([0, 0, 1, 1])
     """
-    return LinearLeaveOneOut(X, y).dissimilarities(alpha, beta)
+    weights = training_weights(np.asarray(y), class_weight, sample_weight)
+    return LinearLeaveOneOut(X, y, weights).dissimilarities(alpha, beta)
 
 
 class LinearLeaveOneOut:
-    """Leave-one-out of one training set, for any number of weights.
+    """Leave-one-out of one training set, for any number of α and β.
 
-    ``β G_c`` depends on α/β alone, so weights with the same ratio (a grid in decades
-    has few) share the pass over the data.
+    ``β G_c`` depends on α/β alone, so candidates with the same ratio (a grid in decades
+    has few) share the pass over the data. The samples' weights stay as they are when
+    one is left out.
     """
 
-    def __init__(self, X: Any, y: Any) -> None:
+    def __init__(self, X: Any, y: Any, weights: Array | None = None) -> None:
         X, y = check_labelled(X, y)
-        self._partition = ClassPartition.of(y)
+        self._partition = ClassPartition.of(y, weights)
+        check_two_classes(self._partition.classes)
         self._samples = X[self._partition.order]
+        self._idle = np.setdiff1d(np.arange(len(y)), self._partition.order)
+        self._idle_samples = X[self._idle]
         self._unit_sums: dict[float, ClassSums] = {}
 
     def dissimilarities(self, alpha: float, beta: float) -> Array:
-        """Return δ of every sample left out in turn, (n, g)."""
+        """Return δ of every sample left out in turn, (n, g).
+
+        Of a sample of weight 0 it is the δ of the model of all others.
+        """
         check_weights(alpha, beta)
+        partition = self._partition
         ratio = alpha / beta
         key = float(f"{ratio:.12e}")  # equal ratios of decades differ in the last bit
         if key not in self._unit_sums:
-            codes, g = self._partition.codes, self._partition.n_classes
-            self._unit_sums[key] = ClassSums.of(self._samples, codes, g, ratio, 1.0)
+            codes, g = partition.codes, partition.n_classes
+            self._unit_sums[key] = ClassSums.of(
+                self._samples, codes, g, ratio, 1.0, partition.weights
+            )
         unit = self._unit_sums[key]
         sums = ClassSums(unit.G / beta, unit.counts, unit.masses)
-        delta = _left_out(self._samples, self._partition, sums, alpha, beta)
-        return self._partition.to_sample_order(delta)
+        delta = np.empty((len(self._samples) + self._idle.size, partition.n_classes))
+        delta[partition.order] = _left_out(self._samples, partition, sums, alpha, beta)
+        if self._idle.size:
+            model = LinearModel.of(sums, alpha)
+            delta[self._idle] = model.dissimilarities(self._idle_samples)
+        return delta
 
 
 def _left_out(
@@ -227,75 +268,181 @@ def _left_out(
     alpha: float,
     beta: float,
 ) -> Array:
-    counts = partition.counts.tolist()
     P = np.stack(
-        [class_operator(G, n, alpha) for G, n in zip(sums.G, counts, strict=True)]
+        [class_operator(G, m, alpha) for G, m in zip(sums.G, sums.masses, strict=True)]
     )
+    # What each sample adds to its class's G is this times x xᵀ.
+    scales = 1.0 / (alpha * squared_norms(samples) + beta)
+    if partition.weights is not None:
+        scales *= partition.weights
     delta = np.empty((partition.n_samples, partition.n_classes))
     for code, block in enumerate(partition.blocks):
         rows = samples[block]
-        if counts[code] == 1:  # without its only sample the class is gone
+        if partition.counts[code] == 1:  # without its only sample the class is gone
             masses = sums.masses.copy()
             masses[code] = 0.0
             model = LinearModel.of(ClassSums(sums.G, sums.counts, masses), alpha)
             delta[block] = model.dissimilarities(rows)
             continue
-        try:
-            left = _ClassCorrection(sums, P, code, alpha, beta)
-            for start in range(block.start, block.stop, CHUNK):
-                part = slice(start, min(start + CHUNK, block.stop))
-                delta[part] = left.dissimilarities(samples[part])
-        except IllConditionedError:
-            delta[block] = _by_refits(rows, sums, code, alpha, beta)
+        delta[block] = _left_out_of_class(
+            rows,
+            scales[block],
+            sums,
+            P,
+            code,
+            partition.masses_without_one(code),
+            alpha,
+        )
     return delta
 
 
-def _by_refits(
-    rows: Array, sums: ClassSums, code: int, alpha: float, beta: float
+def _left_out_of_class(
+    rows: Array,
+    scales: Array,
+    sums: ClassSums,
+    P: Array,
+    code: int,
+    masses: Array,
+    alpha: float,
 ) -> Array:
-    """Return δ by one refit per sample, where the fast formula cannot be trusted."""
-    delta = np.empty((len(rows), len(sums.counts)))
-    masses = sums.masses.copy()
-    masses[code] -= 1
-    weights = 1.0 / (alpha * squared_norms(rows) + beta)
-    for number, (row, weight) in enumerate(zip(rows, weights, strict=True)):
-        G = sums.G.copy()
-        G[code] -= weight * np.outer(row, row)
-        model = LinearModel.of(ClassSums(G, sums.counts, masses), alpha)
-        delta[number] = model.dissimilarities(row[None, :])[0]
+    """Return δ of the samples of one class, which leave it the given masses."""
+    a = alpha / masses
+    delta = np.empty((len(rows), len(P)))
+    safe = np.zeros(len(rows), dtype=bool)
+    try:
+        left: _ClassCorrection
+        if (a == a[0]).all():
+            left = _SameCorrection(sums.G[code], P, code, float(a[0]))
+        else:
+            left = _VaryingCorrection(P, code, alpha / float(sums.masses[code]))
+        for start in range(0, len(rows), CHUNK):
+            part = slice(start, start + CHUNK)
+            delta[part], safe[part] = left.dissimilarities(
+                rows[part], scales[part], a[part]
+            )
+    except IllConditionedError:
+        pass  # all of them are fitted again
+    weighted = rows * np.sqrt(scales)[:, None]
+    for i in np.flatnonzero(~safe):
+        others = np.delete(weighted, i, axis=0)
+        changed = ClassSums(sums.G.copy(), sums.counts, sums.masses.copy())
+        changed.G[code] = others.T @ others
+        changed.masses[code] = masses[i]
+        delta[i] = LinearModel.of(changed, alpha).dissimilarities(rows[i : i + 1])[0]
     return delta
 
 
-class _ClassCorrection:
+class _ClassCorrection(ABC):
     """What all samples of one class share when one of them is left out."""
 
-    def __init__(
-        self, sums: ClassSums, P: Array, code: int, alpha: float, beta: float
-    ) -> None:
-        G = sums.G[code]
-        identity = np.eye(G.shape[0])
+    def __init__(self, P: Array, code: int, safe: float) -> None:
+        self._P = P
         self._code = code
-        self._alpha = alpha
-        self._beta = beta
-        self._a = alpha / (int(sums.counts[code]) - 1)
-        self._N = solve_spd(identity - self._a * G, identity, "I - aG_c")
-        self._P = P.copy()
-        self._P[code] = self._N @ G
-        self._R = solve_spd(identity + self._P.sum(axis=0), identity, "I + P'")
+        self._safe = safe
 
-    def dissimilarities(self, rows: Array) -> Array:
-        """Return δ, (m, g), each row left out of the class."""
-        s = 1.0 / (self._alpha * squared_norms(rows) + self._beta)
-        V = rows @ self._N
-        first = 1.0 + self._a * s * row_products(V, rows)
+    @abstractmethod
+    def _N(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        """Return ``N x`` of each row, with its own a."""
+
+    @abstractmethod
+    def _R(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        """Return ``R x`` of each row."""
+
+    @abstractmethod
+    def _P_own(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        """Return ``P' x`` of each row as columns, (p, m)."""
+
+    @abstractmethod
+    def _divisors(self, a: Array) -> Array:
+        """Return what rounding errors of N, P' and R have been divided by, up to 1."""
+
+    def dissimilarities(
+        self, rows: Array, s: Array, a: Array
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Return δ, (m, g), each row left out of the class, and where to trust it."""
+        V = self._N(rows, a)
+        first = 1.0 + a * s * row_products(V, rows)
         tau = s / first
-        RX, RV = rows @ self._R, V @ self._R
+        RX, RV = self._R(rows, a), self._R(V, a)
         second = 1.0 - tau * row_products(V, RV)
-        if (np.abs(second) < SAFE).any():
-            raise IllConditionedError("leave-one-out update is near singular")
+        divisors = np.minimum(np.abs(first), 1.0) * np.abs(second) * self._divisors(a)
         factor = tau * row_products(V, RX) / second
         residual = RX + factor[:, None] * RV
-        vectors = self._P @ residual.T
+        vectors = np.stack(
+            [
+                self._P_own(residual, a) if j == self._code else P_j @ residual.T
+                for j, P_j in enumerate(self._P)
+            ]
+        )
         own = tau * row_products(V, residual)
         vectors[self._code] -= (own[:, None] * V).T
-        return dissimilarities_of_vectors(vectors, rows)
+        return dissimilarities_of_vectors(vectors, rows), divisors >= self._safe
+
+
+class _SameCorrection(_ClassCorrection):
+    """Every sample leaves the same mass: one matrix N, P' and R for all of them."""
+
+    def __init__(self, G: Array, P: Array, code: int, a: float) -> None:
+        super().__init__(P.copy(), code, SAFE)
+        identity = np.eye(G.shape[0])
+        self._inverse = solve_spd(identity - a * G, identity, "I - aG_c")
+        self._P[code] = self._inverse @ G
+        self._residual = solve_spd(identity + self._P.sum(axis=0), identity, "I + P'")
+
+    def _divisors(self, a: Array) -> Array:
+        return np.ones(a.size)
+
+    def _N(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        return rows @ self._inverse
+
+    def _R(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        return rows @ self._residual
+
+    def _P_own(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        product: Array = self._P[self._code] @ rows.T
+        return product
+
+
+class _VaryingCorrection(_ClassCorrection):
+    """Each sample leaves a mass of its own: N, P' and R from eigenvectors, O(p²) each.
+
+    Let d be a less the ``α/m_c`` of the whole class, ``P_c = UΜUᵀ`` and
+    ``R_0 = (I + Σ P_j)⁻¹`` those of all samples, and ``C = I + Σ_{j≠c} P_j``. Then
+    ``P' = (P_c⁻¹ - d)⁻¹ = U Μ/(1 - dΜ) Uᵀ``, ``N = I + aP'``, and with
+    ``(C⁻¹ + P_c⁻¹)⁻¹ = C R_0 P_c = VΛVᵀ`` and ``Z = R_0 P_c V`` Woodbury's identity
+    gives ``R = (C + P')⁻¹ = R_0 - Z d/(1 - dΛ) Zᵀ``.
+    """
+
+    def __init__(self, P: Array, code: int, base: float) -> None:
+        super().__init__(P, code, SAFE_VARYING)
+        identity = np.eye(P.shape[1])
+        total = identity + P.sum(axis=0)
+        self._base = base
+        self._residual = solve_spd(total, identity, "I + P")
+        self._P_values, self._P_vectors = np.linalg.eigh(P[code])
+        parallel = (total - P[code]) @ self._residual @ P[code]
+        self._values, vectors = np.linalg.eigh((parallel + parallel.T) / 2.0)
+        self._Z: Array = self._residual @ P[code] @ vectors
+
+    def _divisors(self, a: Array) -> Array:
+        smallest = np.ones(a.size)
+        for values in (self._P_values, self._values):
+            sizes = np.abs(1.0 - np.outer(a - self._base, values))
+            smallest *= sizes.min(axis=1) / np.maximum(sizes.max(axis=1), 1.0)
+        return smallest
+
+    def _N(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        product: Array = rows + a[:, None] * self._P_own(rows, a).T
+        return product
+
+    def _R(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        d = (a - self._base)[:, None]
+        inside = (rows @ self._Z) * (d / (1.0 - d * self._values))
+        product: Array = rows @ self._residual - inside @ self._Z.T
+        return product
+
+    def _P_own(self, rows: Array, a: Array) -> Array:  # noqa: N802
+        d = (a - self._base)[:, None]
+        factors = self._P_values / (1.0 - d * self._P_values)
+        product: Array = self._P_vectors @ ((rows @ self._P_vectors) * factors).T
+        return product

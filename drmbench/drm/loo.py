@@ -28,6 +28,7 @@ give q of a class that is larger than all others together without its own block 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from drmbench.drm.partition import (
 )
 from drmbench.drm.solvers import ClosedForm, factorise
 from drmbench.drm.system import DenseSystem, check_weights
+from drmbench.drm.threads import one_blas_thread
 from drmbench.drm.weights import ClassWeight, training_weights
 
 __all__ = [
@@ -65,7 +67,7 @@ REFINE_ABOVE, REFINED, STEPS = 500.0, 1e-10, 4
 #: Divisors 1 - α/n_c nearer to zero than this are avoided by the plain products.
 SMALLEST_DIVISOR = 0.05
 #: Samples of a class whose representations are held at a time.
-CHUNK = 512
+CHUNK = 256
 
 
 def loo_dissimilarities(
@@ -124,8 +126,9 @@ def loo_dissimilarities(
     order = partition.order
     idle = np.setdiff1d(np.arange(len(y)), order)
     k_idle = partition.times_roots(K[np.ix_(order, idle)])
-    system = DenseSystem(K[np.ix_(order, order)], partition, alpha)
-    del K  # with its symmetric part, one n × n matrix less
+    K = K[np.ix_(order, order)]
+    system = DenseSystem(K, partition, alpha)
+    del K  # the system has its own if there are weights
     delta = np.empty((len(y), partition.n_classes))
     delta[order] = loo_dissimilarities_in_class_order(system, beta)
     if idle.size:
@@ -170,22 +173,21 @@ def loo_dissimilarities_in_class_order(system: DenseSystem, beta: float) -> Arra
     """
     partition, n = system.partition, system.partition.n_samples
     delta = np.empty((n, partition.n_classes))
-    M: Array | None = None
+    shared = []
     for code, own in enumerate(_own_systems_pay(partition.counts)):
         left = LeftOut(system, beta, code)
-        solver: _OwnSystem | _SharedInverse | None = None
-        if own and left.alike:
-            solver = _OwnSystem.of(left)
+        solver = _OwnSystem.of(left) if own and left.alike else None
         if solver is None:
-            if M is None:
-                matrix = system.matrix(beta)
-                M = _inverse(factorise(matrix, f"Q + βI with beta={beta:g}"))
-            solver = _SharedInverse(left, M)
-        for start in range(0, left.count, CHUNK):
-            part = slice(start, min(start + CHUNK, left.count))
-            W = solver.representations(part)
-            delta[left.block][part] = left.decision(W, part)
+            shared.append(left)
+        else:
+            delta[left.block] = left.dissimilarities(solver)
         del solver  # its inverse, before the next class makes another
+    if shared:
+        M = _inverse(factorise(system.matrix(beta), f"Q + βI with beta={beta:g}"))
+        for left in shared:
+            # Small classes make small products, which threads do not speed up.
+            with one_blas_thread if left.count <= CHUNK else nullcontext():
+                delta[left.block] = left.dissimilarities(_SharedInverse(left, M))
     return delta
 
 
@@ -239,7 +241,7 @@ class LeftOut:
         self.alike = bool((self._weights == self._weights[0]).all() or not system.alpha)
         #: The class's mass without each sample; of a single one, which takes the class
         #: along, the mass that it has
-        self.masses: Array = _masses_without_one(self._weights)
+        self.masses: Array = partition.masses_without_one(code)
         #: By how much ``α/mass`` grows when a sample is left out
         self.gamma: Array = np.zeros(self.count)
         if self.count > 1:
@@ -259,7 +261,15 @@ class LeftOut:
         shares[self.code] = self.system.alpha / self.masses[samples]
         return shares
 
-    def decision(self, W: Array, part: slice) -> Array:
+    def dissimilarities(self, solver: _OwnSystem | _SharedInverse) -> Array:
+        """Return δ of the class's samples, (n_c, g), from their representations."""
+        delta = np.empty((self.count, self.system.partition.n_classes))
+        for start in range(0, self.count, CHUNK):
+            part = slice(start, min(start + CHUNK, self.count))
+            delta[part] = self._decision(solver.representations(part), part)
+        return delta
+
+    def _decision(self, W: Array, part: slice) -> Array:
         """Return δ, (m, g), from the representations of some samples left out."""
         partition, K = self.system.partition, self.system.K
         share, k = self.shares(part), K[:, self.block][:, part]
@@ -293,33 +303,17 @@ class LeftOut:
         return delta
 
 
-def _masses_without_one(weights: Array) -> Array:
-    """Return the sum of all other weights for each; the weight itself if it is alone.
-
-    Added up from both ends, so that nothing cancels where one weight is most of all.
-    """
-    if weights.size == 1:
-        return weights.copy()
-    if (weights == weights[0]).all():
-        return np.full(weights.size, (weights.size - 1) * weights[0])
-    before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
-    after = np.concatenate((np.cumsum(weights[::-1])[-2::-1], [0.0]))
-    return before + after
-
-
 class _OwnSystem:
     """The system of a class whose samples all leave the same mass, with all of them.
 
-    `X` are the class's columns of the inverse. A large class has `others` as well, the
-    other columns of it and what they are multiplied by.
+    `X` are the class's columns of the inverse; of a large class, the whole `inverse` is
+    there.
     """
 
-    def __init__(
-        self, left: LeftOut, X: Array, others: tuple[Array, Array] | None
-    ) -> None:
+    def __init__(self, left: LeftOut, X: Array, inverse: Array | None) -> None:
         self._left = left
         self._X = X
-        self._others = others
+        self._inverse = inverse
 
     @classmethod
     def of(cls, left: LeftOut) -> _OwnSystem | None:
@@ -333,35 +327,31 @@ class _OwnSystem:
         share = left.system.alpha / left.masses[0]
         if 2 * left.count > n and abs(1.0 - share) > SMALLEST_DIVISOR:
             inverse = _inverse(factor)
-            rest = np.r_[0 : block.start, block.stop : n]
-            return cls(
-                left, inverse[:, block], (inverse[:, rest], left.system.K[rest, block])
-            )
+            return cls(left, inverse[:, block], inverse)
         own = np.arange(left.count)
         identity = np.zeros((n, own.size), order="F")
         identity[block.start + own, own] = 1.0
-        return cls(
-            left, lapack.dpotrs(factor, identity, lower=1, overwrite_b=1)[0], None
-        )
+        X = lapack.dpotrs(factor, identity, lower=1, overwrite_b=1)[0]
+        return cls(left, X, None)
 
     def representations(self, part: slice) -> Array:
         """Return ``w^(-i)`` of some samples of the class as columns, (n, m)."""
-        left = self._left
+        left, K = self._left, self._left.system.K[:, self._left.block][:, part]
         rows = np.arange(left.count)[part] + left.block.start
         own = np.arange(rows.size)
         shift, share = left.shift[rows], left.system.alpha / left.masses[0]
         X = self._X[:, part]
         X_own = X[rows, own]
-        if self._others is None:
-            K_own = left.system.K[left.block, left.block][:, part]
-            W: Array = self._X @ (K_own * share)
+        if self._inverse is None:
+            W: Array = self._X @ (K[left.block] * share)
             F_own = 1.0 - X_own * shift + W[rows, own]
             W -= X * (shift + F_own / X_own)
         else:
-            X_others, K_others = self._others[0], self._others[1][:, part]
-            products = np.einsum("ij,ji->i", X_others[rows], K_others)
+            others = [slice(0, left.block.start), slice(left.block.stop, None)]
+            pairs = [(self._inverse[:, s], K[s]) for s in others if len(K[s])]
+            products = sum(np.einsum("ij,ji->i", A[rows], k) for A, k in pairs)
             F_own = (1.0 - X_own * shift - share * products) / (1.0 - share)
-            W = X_others @ (K_others * (-share / (1.0 - share)))
+            W = sum(A @ (k * (-share / (1.0 - share))) for A, k in pairs)
             W -= X * (shift / (1.0 - share) + F_own / X_own)
         W[rows, own] = 0.0
         return W
@@ -392,7 +382,10 @@ class _SharedInverse:
         self._X_own[doubtful] = 1.0
         error = M_own * left.shift[block] * np.abs(M_own / self._X_own)
         self._doubtful: NDArray[np.bool_] = doubtful
-        self._inexact: NDArray[np.bool_] = doubtful | (error > REFINE_ABOVE)
+        # Eigenvectors mix what is large and what is tiny: only a residual can tell.
+        self._inexact: NDArray[np.bool_] = (
+            doubtful | (error > REFINE_ABOVE) | (not left.alike)
+        )
 
     def representations(self, part: slice) -> Array:
         """Return ``w^(-i)`` of some samples of the class as columns, (n, m)."""
@@ -519,20 +512,23 @@ class _EachChange:
         if not usable:
             L, inner = np.eye(left.count), np.zeros_like(inner)
         self._L = L
-        values, self._V = np.linalg.eigh(inner)
+        self._values, self._V = np.linalg.eigh(inner)
+        del inner
         self.basis: Array = lapack.dtrtrs(L, M_b.T, lower=1)[0].T @ self._V
-        divisors = 1.0 - values[:, None] * left.gamma
-        sizes = np.abs(divisors)
         #: Smallest divisor of each sample relative to the largest; 0 if none is known
-        self.rcond: Array = usable * sizes.min(axis=0) / sizes.max(axis=0)
-        divisors[:, self.rcond < SAFE] = 1.0
-        self._factors: Array = values[:, None] * left.gamma / divisors
+        self.rcond: Array = np.zeros(left.count)
+        if usable:
+            sizes = (np.abs(1.0 - gamma * self._values) for gamma in left.gamma)
+            self.rcond[:] = [size.min() / size.max() for size in sizes]
+        self._gamma = np.where(self.rcond < SAFE, 0.0, left.gamma)
 
     def coefficients(self, Y_c: Array, samples: NDArray[np.intp]) -> Array:
         """Return the coefficients of the basis, (n_c, m)."""
-        products = self._V.T @ lapack.dtrtrs(self._L, Y_c, lower=1)[0]
-        scaled: Array = self._factors[:, samples] * products
-        return scaled
+        products: Array = self._V.T @ lapack.dtrtrs(self._L, Y_c, lower=1)[0]
+        changes = self._values[:, None] * self._gamma[samples]
+        products *= changes
+        products /= 1.0 - changes
+        return products
 
 
 class _Factor:

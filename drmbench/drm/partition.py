@@ -76,6 +76,23 @@ class ClassPartition:
             return self.counts.astype(np.float64)
         return self.class_sums(self.weights)
 
+    def masses_without_one(self, code: int) -> Array:
+        """Return a class's mass without each of its samples, (n_c,).
+
+        A single sample would leave nothing, and takes the class along; for it the mass
+        is that of the class. Sums are from both ends, so that nothing cancels where one
+        weight is most of the mass.
+        """
+        count = int(self.counts[code])
+        if self.weights is None:
+            return np.full(count, max(count - 1.0, 1.0))
+        weights = self.weights[self.blocks[code]]
+        if (weights == weights[0]).all():
+            return np.full(count, max(count - 1.0, 1.0) * weights[0])
+        before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
+        after = np.concatenate((np.cumsum(weights[::-1])[-2::-1], [0.0]))
+        return before + after
+
     @cached_property
     def roots(self) -> Array | None:
         """Square roots of the weights in class order; None if all are 1."""

@@ -65,9 +65,10 @@ class DenseSystem:
 
     def __init__(self, K: Array, partition: ClassPartition, alpha: float) -> None:
         self.diagonal: Array = np.ascontiguousarray(np.diagonal(K))
-        self.K = (
-            K if partition.roots is None else partition.times_roots(K * partition.roots)
-        )
+        self.K = K
+        if partition.roots is not None:
+            self.K = K * partition.roots
+            self.K *= partition.roots[:, None]
         self.partition = partition
         self.alpha = float(alpha)
 
