@@ -205,8 +205,7 @@ def _left_out_solver(X: Array, y: NDArray[Any], weights: Array | None) -> Prepar
 
     def prepare(kernel: Kernel | None) -> Solve:
         if _works_on_features(kernel, X, partition):
-            given = () if weights is None else (weights,)
-            return LinearLeaveOneOut(X, y, *given).dissimilarities
+            return LinearLeaveOneOut(X, y, weights).dissimilarities
         K = rows[:, order] if kernel is None else products.gram(kernel)
 
         def on_kernel(alpha: float, beta: float) -> Array:

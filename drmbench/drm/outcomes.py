@@ -32,6 +32,7 @@ class SplitSamples:
     weights: Array | None  #: Their weights; None if all are 1
     X_test: Array  #: Samples to judge by
     y_test: NDArray[Any]  #: Their labels
+    test_weights: Array | None  #: How much each of them counts; None if all do once
     leaves_one_out: bool
 
     @cached_property
@@ -61,10 +62,11 @@ class SplitSamples:
         """Return the score of the test samples, and their predicted classes."""
         labels = nearest_class(delta, self.classes)
         if scoring.of_labels is not None:
-            return float(scoring.of_labels(self.y_test, labels)), labels
+            return self.label_score(scoring, labels), labels
         calibration = partial(self._calibration, candidate, delta)
         model = HeldOutClassifier(self.X_test, delta, self.classes, calibration)
-        return float(scoring.scorer(model, self.X_test, self.y_test)), labels
+        score = scoring.judge(model, self.X_test, self.y_test, self.test_weights)
+        return score, labels
 
     def _calibration(self, candidate: Candidate, delta: Array) -> SoftmaxMap:
         """Return the map from δ to probabilities of a candidate's model.
@@ -81,9 +83,9 @@ class SplitSamples:
     def label_score(self, scoring: Scoring, labels: NDArray[Any]) -> float:
         """Return the score of predicted classes of the test samples."""
         if scoring.of_labels is not None:
-            return float(scoring.of_labels(self.y_test, labels))
+            return scoring.judge_labels(self.y_test, labels, self.test_weights)
         model = LabelClassifier(labels, self.classes)
-        return float(scoring.scorer(model, self.X_test, self.y_test))
+        return scoring.judge(model, self.X_test, self.y_test, self.test_weights)
 
 
 def outcomes(
@@ -133,7 +135,7 @@ def _tuned(
         return _failed(row, failure)
     classes = splits[0].classes
     judged = [
-        JudgedSamples(e.value, split.y_test == classes[1])
+        JudgedSamples(e.value, split.y_test == classes[1], split.test_weights)
         for e, split in zip(row, splits, strict=True)
     ]
 

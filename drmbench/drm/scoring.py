@@ -22,9 +22,9 @@ from drmbench.drm.probability import SoftmaxMap
 from drmbench.metrics import accuracy_score, balanced_accuracy_score, gmean_score
 
 #: ``score(y_true, y_pred)``, higher is better.
-LabelScore = Callable[[NDArray[Any], NDArray[Any]], float]
+LabelScore = Callable[..., float]
 #: ``scorer(estimator, X, y)``, higher is better.
-Scorer = Callable[[Any, Any, NDArray[Any]], float]
+Scorer = Callable[..., float]
 
 #: Functions that some of scikit-learn's scorers equal.
 LABEL_SCORES: dict[str, LabelScore] = {
@@ -99,6 +99,29 @@ class Scoring:
     scorer: Scorer  #: Judges an estimator
     of_labels: LabelScore | None = None  #: The same, if predictions are all it needs
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether samples may count more or less than once."""
+        if self.of_labels is not None:
+            return _has_weights(self.of_labels)
+        asked = getattr(self.scorer, "_accept_sample_weight", None)
+        return bool(asked()) if asked else _has_weights(self.scorer)
+
+    def judge(
+        self, model: Any, X: Any, y: NDArray[Any], weights: Array | None
+    ) -> float:
+        """Return the score of an estimator."""
+        options = {} if weights is None else {"sample_weight": weights}
+        return float(self.scorer(model, X, y, **options))
+
+    def judge_labels(
+        self, y: NDArray[Any], labels: NDArray[Any], weights: Array | None
+    ) -> float:
+        """Return the score of predictions, where they are all that it needs."""
+        assert self.of_labels is not None
+        options = {} if weights is None else {"sample_weight": weights}
+        return float(self.of_labels(y, labels, **options))
+
     @classmethod
     def of(cls, scoring: Any) -> Scoring:
         """Find a scorer by name, or take a callable.
@@ -133,6 +156,13 @@ class Scoring:
             " scorer(estimator, X, y) or a function score(y_true, y_pred), got"
             f" {scoring!r}"
         )
+
+
+def _has_weights(function: Callable[..., Any]) -> bool:
+    try:
+        return "sample_weight" in inspect.signature(function).parameters
+    except ValueError:  # a builtin
+        return False
 
 
 def _takes_labels(scoring: Callable[..., Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -198,8 +199,9 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Class labels of any kind.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the samples in every fit, as in :class:`DRMClassifier`. Scores
-            count every sample once, as in scikit-learn's searches.
+            Weights of the samples in every fit, as in :class:`DRMClassifier`, and in
+            the scores, if `scoring` takes any; class weights do not count there. It is
+            what scikit-learn's searches do.
 
         Returns
         -------
@@ -218,7 +220,8 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             X = symmetric_part(X)
         for name in ("best_estimator_", "refit_time_", "loo_predictions_"):
             vars(self).pop(name, None)  # of an earlier fit with other settings
-        splits = self._splits(X, y, given)
+        counted = self._counted(scoring, given)
+        splits = self._splits(X, y, given, counted)
         self.scorer_, self.n_splits_ = scoring.scorer, len(splits)
         if self.threshold is None:
             found = outcomes(splits, candidates, scoring, self.n_jobs)
@@ -308,8 +311,23 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("the grid is empty: give alphas, betas and a kernel")
         return grid
 
+    def _counted(self, scoring: Scoring, weights: Array | None) -> Array | None:
+        """Return how much samples count in scores."""
+        if weights is None or scoring.takes_weights:
+            return weights
+        warnings.warn(
+            f"scoring={self.scoring!r} takes no sample_weight: the weights are in the"
+            " fits, but every sample counts once in the scores",
+            stacklevel=3,
+        )
+        return None
+
     def _splits(
-        self, X: Array, y: NDArray[Any], sample_weight: Array | None
+        self,
+        X: Array,
+        y: NDArray[Any],
+        sample_weight: Array | None,
+        counted: Array | None,
     ) -> list[SplitSamples]:
         def weights(rows: Any) -> Array | None:
             given = None if sample_weight is None else sample_weight[rows]
@@ -317,14 +335,21 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
         if self._leaves_one_out():
             every = weights(slice(None))
-            return [SplitSamples(X, y, every, X, y, leaves_one_out=True)]
+            return [SplitSamples(X, y, every, X, y, counted, leaves_one_out=True)]
         splits = []
         for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
             columns = train if self._precomputed() else slice(None)
             known, new = X[train][:, columns], X[test][:, columns]
+            judged = None if counted is None else counted[test]
             splits.append(
                 SplitSamples(
-                    known, y[train], weights(train), new, y[test], leaves_one_out=False
+                    known,
+                    y[train],
+                    weights(train),
+                    new,
+                    y[test],
+                    judged,
+                    leaves_one_out=False,
                 )
             )
         return splits

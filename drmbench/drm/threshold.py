@@ -31,6 +31,7 @@ class JudgedSamples:
 
     values: Array  #: δ₀ - δ₁ of each
     truth: NDArray[np.bool_]  #: Whether each is of class 1
+    weights: Array | None = None  #: How much each counts; None if all do once
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,20 +94,23 @@ def best_threshold(
 def _counted(
     split: JudgedSamples, thresholds: Array, curve: Callable[..., Array]
 ) -> Array:
-    """Return the score at every threshold from how many of each class lie below."""
-    right = []
+    """Return the score at every threshold from what of each class lies below it."""
+    weights = np.ones(len(split.values)) if split.weights is None else split.weights
+    order = np.argsort(split.values, kind="stable")
+    below = np.searchsorted(split.values[order], thresholds, side="right")
+    right, masses = [], []
     for of_class in (False, True):
-        own = np.sort(split.values[split.truth == of_class])
-        below = np.searchsorted(own, thresholds, side="right")
-        right.append(own.size - below if of_class else below)
-    sizes = np.array([np.sum(~split.truth), np.sum(split.truth)])
-    return curve(np.array(right, dtype=np.float64), sizes[:, None])
+        counted = np.where(split.truth == of_class, weights, 0.0)[order]
+        sums = np.concatenate(([0.0], np.cumsum(counted)))
+        right.append(sums[-1] - sums[below] if of_class else sums[below])
+        masses.append(sums[-1])
+    return curve(np.array(right), np.array(masses)[:, None])
 
 
-def _recalls(right: Array, sizes: Array) -> Array:
-    """Return the recalls, (classes, thresholds), of the classes that have samples."""
-    present = sizes[:, 0] > 0
-    recalls: Array = right[present] / sizes[present]
+def _recalls(right: Array, masses: Array) -> Array:
+    """Return the recalls, (classes, thresholds), of the classes that count."""
+    present = masses[:, 0] > 0
+    recalls: Array = right[present] / masses[present]
     return recalls
 
 
@@ -115,9 +119,9 @@ def _geometric_mean(recalls: Array) -> Array:
     return np.sqrt(product) if len(recalls) == 2 else product
 
 
-#: Scores at many thresholds from the numbers of samples that are right, by class.
+#: Scores at many thresholds from the mass of the samples that are right, by class.
 _COUNTED: dict[Any, Callable[[Array, Array], Array]] = {
-    accuracy_score: lambda right, sizes: right.sum(axis=0) / sizes.sum(),
-    balanced_accuracy_score: lambda right, sizes: _recalls(right, sizes).mean(axis=0),
-    gmean_score: lambda right, sizes: _geometric_mean(_recalls(right, sizes)),
+    accuracy_score: lambda right, masses: right.sum(axis=0) / masses.sum(),
+    balanced_accuracy_score: lambda right, masses: _recalls(right, masses).mean(axis=0),
+    gmean_score: lambda right, masses: _geometric_mean(_recalls(right, masses)),
 }

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from drmbench.drm import loo
 from drmbench.drm.loo import (
+    linear_loo_dissimilarities,
     loo_dissimilarities,
+    loo_predict,
 )
 
 many = settings(max_examples=150, deadline=None, derandomize=True)
