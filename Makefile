@@ -71,6 +71,7 @@ regression: $(VENV)/.installed ## Run the quick experiment and a sample, check a
 
 bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minutes)
 	$(BIN)/python benchmarks/drm.py
+	$(BIN)/python benchmarks/low_rank.py
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/reading.py
 

@@ -594,8 +594,8 @@ class DRMClassifier(BaseDRM):
     solver : {"auto", "closed_form", "gd", "ppa", "apg", "exact"}, default="auto"
         "closed_form": one Cholesky factorisation. "gd", "ppa", "apg": the paper's
         iterative algorithms. "exact": the linear solver in feature space, O(np²).
-        "auto": "exact" for a linear (or low-rank) kernel with fewer features than
-        samples, "apg" for the lasso penalties, else "closed_form".
+        "auto": "exact" with a `rank`, or for a linear kernel with fewer features than
+        samples; "apg" for the lasso penalties; else "closed_form".
     step : {"fixed", "backtracking"}, default="fixed"
         Step length of "apg": from Q's largest eigenvalue, or searched.
     tol : float, default=1e-5
@@ -603,9 +603,11 @@ class DRMClassifier(BaseDRM):
     max_iter : int, default=150
         Iterations an iterative solver may take.
     rank : int or None, default=None
-        Approximate the kernel by this many features (pivoted Cholesky, a Nyström
-        approximation), so that the linear algorithms serve any positive semidefinite
-        kernel.
+        Approximate the kernel by at most this many features (Nyström's method, its
+        landmarks drawn by randomly pivoted Cholesky), so that the linear algorithms
+        serve any positive semidefinite kernel. With the exact solver no n × n matrix is
+        formed, features are made a few rows at a time, and :meth:`partial_fit` takes
+        samples in pieces.
     batch_size : int or None, default=None
         Test samples solved at a time; None bounds memory to a few hundred megabytes.
     n_jobs : int or None, default=None
@@ -634,10 +636,10 @@ class DRMClassifier(BaseDRM):
 
     Notes
     -----
-    Integer weights equal repetition of the samples for every solver, kernel and
-    penalty, iterations and stopping included; "scale" then takes the variance of the
-    repeated samples. So twice all weights is not the same model: it is twice as many
-    samples, against which β counts for less.
+    A whole weight is the same as that many copies of the sample, for every kernel,
+    penalty and solver; ``gamma="scale"`` takes the variance of the copies. The scale of
+    the weights matters: with the ridge, twice all weights is half of `alpha` and
+    `beta`.
 
     Double precision bounds what can be solved: a polynomial of high degree on unscaled
     features overflows, or makes a matrix in which β disappears. An overflow or a failed

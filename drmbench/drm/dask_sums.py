@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y, column_or_1d
 
 from drmbench.drm.decision import nearest_class
-from drmbench.drm.linear import ClassSums, LinearModel
+from drmbench.drm.linear import ClassSums, LinearModel, with_constant
 from drmbench.drm.partition import Array
 from drmbench.drm.weights import check_sample_weight
 
@@ -29,6 +29,8 @@ FAN_IN = 8
 _COLUMNS = {"y": "labels", "sample_weight": "weights"}
 #: Begins the names of these columns in a dataframe of the samples.
 _PREFIX = "__drmbench_"
+#: Name of the constant feature in a dataframe.
+_CONSTANT = "__drm_constant__"
 
 #: What a block must satisfy; it may be empty.
 _CHECKS: dict[str, Any] = {
@@ -139,6 +141,20 @@ def columns_of(X: Any) -> Any:
             f" out or code them as numbers"
         )
     return X._meta
+
+
+def lazy_with_constant(X: Any, value: float) -> Any:
+    """Append a constant feature to a dask collection."""
+    if _is_frame(X):
+        return X.assign(**{_CONSTANT: float(value)})
+    samples = _as_array(X)
+    return samples.map_blocks(
+        with_constant,
+        value,
+        chunks=(samples.chunks[0], (samples.shape[1] + 1,)),
+        dtype=np.float64,
+        meta=np.empty((0, 0)),
+    )
 
 
 def class_sums(

@@ -17,6 +17,7 @@ two eigen-decompositions per class give N, P' and R of every a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,21 @@ def features_are_cheaper(X: Array, n_classes: int) -> bool:
     """
     n_samples, n_features = X.shape
     return bool(n_classes * n_features**3 < n_samples**3)
+
+
+def with_constant(X: Any, value: float) -> Any:
+    """Append a feature that is the same for all samples, dense or sparse.
+
+    Examples
+    --------
+    >>> with_constant(np.array([[3.0], [4.0]]), 1.0)
+    array([[3., 1.],
+           [4., 1.]])
+    """
+    column = np.full((X.shape[0], 1), value)
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_matrix(column)], format="csr")
+    return np.hstack([X, column])
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +130,27 @@ class ClassSums:
         return ClassSums(
             self.G + other.G, self.counts + other.counts, self.masses + other.masses
         )
+
+
+class SharedSums:
+    """The sums of one training set for any number of α and β.
+
+    ``β G_c`` depends on α/β alone, so weights with the same ratio (a grid in decades
+    has few) share the pass over the data that `make(alpha, beta)` does.
+    """
+
+    def __init__(self, make: Callable[[float, float], ClassSums]) -> None:
+        self._make = make
+        self._units: dict[float, ClassSums] = {}
+
+    def of(self, alpha: float, beta: float) -> ClassSums:
+        """Return the sums with these weights."""
+        ratio = alpha / beta
+        key = float(f"{ratio:.12e}")  # equal ratios of decades differ in the last bit
+        if key not in self._units:
+            self._units[key] = self._make(ratio, 1.0)
+        unit = self._units[key]
+        return ClassSums(unit.G / beta, unit.counts, unit.masses)
 
 
 def class_operator(G: Array, mass: float, alpha: float) -> Array:
@@ -223,9 +260,7 @@ def linear_loo_dissimilarities(
 class LinearLeaveOneOut:
     """Leave-one-out of one training set, for any number of α and β.
 
-    ``β G_c`` depends on α/β alone, so candidates with the same ratio (a grid in decades
-    has few) share the pass over the data. The samples' weights stay as they are when
-    one is left out.
+    The samples' weights stay as they are when one is left out.
     """
 
     def __init__(self, X: Any, y: Any, weights: Array | None = None) -> None:
@@ -235,7 +270,12 @@ class LinearLeaveOneOut:
         self._samples = X[self._partition.order]
         self._idle = np.setdiff1d(np.arange(len(y)), self._partition.order)
         self._idle_samples = X[self._idle]
-        self._unit_sums: dict[float, ClassSums] = {}
+        self._sums = SharedSums(self._sums_of)
+
+    def _sums_of(self, alpha: float, beta: float) -> ClassSums:
+        codes, g = self._partition.codes, self._partition.n_classes
+        weights = self._partition.weights
+        return ClassSums.of(self._samples, codes, g, alpha, beta, weights)
 
     def dissimilarities(self, alpha: float, beta: float) -> Array:
         """Return δ of every sample left out in turn, (n, g).
@@ -244,15 +284,7 @@ class LinearLeaveOneOut:
         """
         check_weights(alpha, beta)
         partition = self._partition
-        ratio = alpha / beta
-        key = float(f"{ratio:.12e}")  # equal ratios of decades differ in the last bit
-        if key not in self._unit_sums:
-            codes, g = partition.codes, partition.n_classes
-            self._unit_sums[key] = ClassSums.of(
-                self._samples, codes, g, ratio, 1.0, partition.weights
-            )
-        unit = self._unit_sums[key]
-        sums = ClassSums(unit.G / beta, unit.counts, unit.masses)
+        sums = self._sums.of(alpha, beta)
         delta = np.empty((len(self._samples) + self._idle.size, partition.n_classes))
         delta[partition.order] = _left_out(self._samples, partition, sums, alpha, beta)
         if self._idle.size:

@@ -22,9 +22,10 @@ from drmbench.drm.dask_sums import (
     is_dask,
     lazy_classes,
     lazy_dissimilarities,
+    lazy_with_constant,
 )
 from drmbench.drm.decision import NearestClassMixin
-from drmbench.drm.linear import ClassSums, LinearModel
+from drmbench.drm.linear import ClassSums, LinearModel, with_constant
 from drmbench.drm.partition import Array, announced_classes, check_two_classes
 from drmbench.drm.weights import ClassWeight, check_sample_weight, class_factors
 
@@ -45,7 +46,7 @@ class _LazyModel:
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
-    The model is one p × p sum and one count per class, so it can be fitted in pieces
+    The model is one p × p sum and one mass per class, so it can be fitted in pieces
     (:meth:`partial_fit`) or to a dask collection, block by block; it needs no training
     sample afterwards, and predicts in O(gp²) per sample whatever n was. It equals
     ``DRMClassifier(kernel="linear")``.
@@ -62,6 +63,12 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         the same sum of weights, ``Σω / (g Σ_c ω)``. It is applied to the sums, so that
         "balanced" is exact in :meth:`partial_fit` as well: after every call it stands
         for the samples seen so far. The weight 0 leaves a class out.
+    fit_intercept : bool, default=False
+        Append a constant feature to every sample. The paper's model has none, and
+        cannot tell x from -x.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature. It should be of the size of the other features,
+        as they are when the model sees them.
 
     Attributes
     ----------
@@ -74,11 +81,11 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         sample weights were given.
     sums_ : ndarray of shape (g, p, p)
         ``Σ ω x xᵀ/(α‖x‖² + β)`` over each class, with sample weights ω and before class
-        weights.
+        weights. With an intercept it is (g, p + 1, p + 1), the constant feature last.
     class_weight_ : ndarray of shape (g,)
         What `class_weight` comes to: the model has the sums and masses times these.
     n_features_in_ : int
-        Number of features p.
+        Number of features p, without the constant one.
 
     See Also
     --------
@@ -87,9 +94,10 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    There is no intercept, as in the paper, and δ is a quadratic form of x: x and -x
-    get the same class. Centred data can therefore be hopeless; append a constant
-    column, or leave data with a meaningful zero as they are.
+    By default there is no intercept, as in the paper, and δ is a quadratic form of x: x
+    and -x get the same class. Centred data can therefore be hopeless; use
+    ``fit_intercept=True``, or leave data with a meaningful zero as they are. The kernel
+    ``poly`` of degree 1 with ``coef0`` c is the same as the constant feature √c.
     With more features than samples ``DRMClassifier(kernel="linear")`` is the cheaper
     choice.
 
@@ -119,6 +127,8 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -127,15 +137,20 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         alpha: float = 1.0,
         beta: float = 1.0,
         class_weight: ClassWeight = None,
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
         self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True  # see Notes: blind to the sign of x
+        # Without an intercept it is blind to the sign of x, see Notes.
+        tags.classifier_tags.poor_score = not self.fit_intercept
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -161,11 +176,13 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         """
         if is_dask(X):
             validate_data(self, columns_of(X), skip_check_array=True)
+            X = self._with_intercept(X)
             total = class_sums(X, y, self.alpha, self.beta, sample_weight)
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
             check_labels(y)
             weights = check_sample_weight(sample_weight, len(y))
+            X = self._with_intercept(X)
             total = LabelledSums.of(X, y, self.alpha, self.beta, weights)
         factors = class_factors(total.classes, total.sums.masses, self.class_weight)
         total = total.only(factors > 0)
@@ -174,6 +191,13 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self._set_classes(total.classes)
         self._adopt(total.sums)
         return self
+
+    def _with_intercept(self, X: Any) -> Any:
+        """Append the constant feature if there is to be one."""
+        if not self.fit_intercept:
+            return X
+        append = lazy_with_constant if is_dask(X) else with_constant
+        return append(X, self.intercept_scaling)
 
     def _set_classes(self, classes: NDArray[Any]) -> None:
         check_two_classes(classes)
@@ -188,6 +212,8 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         alpha: float,
         beta: float,
         class_weight: ClassWeight = None,
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
     ) -> Self:
         """Return the model that has these sums, without any sample.
 
@@ -199,8 +225,8 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             Their sums, counts and masses, before class weights.
         alpha, beta : float
             The weights the sums were made with.
-        class_weight : dict, "balanced" or None, default=None
-            As in the class.
+        class_weight, fit_intercept, intercept_scaling
+            As in the class. With an intercept the sums have the constant feature, too.
 
         Examples
         --------
@@ -212,8 +238,14 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         >>> copy.predict([[0.1, 2.0]]).tolist()
         ['b']
         """
-        model = cls(alpha=alpha, beta=beta, class_weight=class_weight)
-        model.n_features_in_ = sums.G.shape[1]
+        model = cls(
+            alpha=alpha,
+            beta=beta,
+            class_weight=class_weight,
+            fit_intercept=fit_intercept,
+            intercept_scaling=intercept_scaling,
+        )
+        model.n_features_in_ = sums.G.shape[1] - bool(fit_intercept)
         model._set_classes(np.asarray(classes))
         model._adopt(sums)
         return model
@@ -245,32 +277,45 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             self, X, y, reset=first, dtype=np.float64, accept_sparse="csr"
         )
         check_labels(y)
-        self.classes_ = announced_classes(y, classes, None if first else self.classes_)
-        if first:
-            self._adopt(ClassSums.empty(self.classes_.size, self.n_features_in_))
-        codes = np.searchsorted(self.classes_, y)
+        classes = announced_classes(y, classes, None if first else self.classes_)
         weights = check_sample_weight(sample_weight, len(y))
-        news = ClassSums.of(
-            X, codes, self.classes_.size, self.alpha, self.beta, weights
+        if not first:
+            self._check_settings()
+        sums = ClassSums.of(
+            self._with_intercept(X),
+            np.searchsorted(classes, y),
+            classes.size,
+            self.alpha,
+            self.beta,
+            weights,
         )
-        self._adopt(ClassSums(self.sums_, self.class_count_, self.class_mass_) + news)
+        if not first:
+            before = ClassSums(self.sums_, self.class_count_, self.class_mass_)
+            sums = before + sums
+        self.classes_ = classes
+        self._adopt(sums)
         return self
 
     def _adopt(self, sums: ClassSums) -> None:
+        factors = class_factors(self.classes_, sums.masses, self.class_weight)
         self.sums_, self.class_count_ = sums.G, sums.counts
-        self.class_mass_ = sums.masses
-        self.class_weight_ = class_factors(
-            self.classes_, sums.masses, self.class_weight
-        )
-        self._weights_of_sums = (self.alpha, self.beta)
-        self._lazy = _LazyModel(sums, self.class_weight_, self.alpha)
+        self.class_mass_, self.class_weight_ = sums.masses, factors
+        self._sums_made_with = self._settings()
+        self._lazy = _LazyModel(sums, factors, self.alpha)
+
+    def _settings(self) -> tuple[float, ...]:
+        constant = self.intercept_scaling if self.fit_intercept else 0.0
+        return (self.alpha, self.beta, constant)
+
+    def _check_settings(self) -> None:
+        if self._settings() != self._sums_made_with:
+            raise ValueError(
+                "alpha, beta or the intercept changed after fitting; the sums depend on"
+                " them: fit again"
+            )
 
     def _fitted_model(self) -> LinearModel:
-        if (self.alpha, self.beta) != self._weights_of_sums:
-            raise ValueError(
-                "alpha or beta changed after fitting; the sums depend on them: fit"
-                " again"
-            )
+        self._check_settings()
         model = self._lazy.model
         if not model.seen.any():
             raise NotFittedError("all weights so far are zero: nothing to predict from")
@@ -292,10 +337,11 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "sums_")
         if is_dask(X):
             validate_data(self, columns_of(X), reset=False, skip_check_array=True)
+            X = self._with_intercept(X)
             lazy: Array = lazy_dissimilarities(X, self._fitted_model())
             return lazy
         X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
-        return self._fitted_model().dissimilarities(X)
+        return self._fitted_model().dissimilarities(self._with_intercept(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the smallest dissimilarity.

@@ -19,6 +19,11 @@ and it is what remains where G is not positive definite although the system with
 (large α, tiny classes, or a kernel that swamps the ridge): samples whose divisors X_ii
 have lost digits are refined by their residual, deleted first, or fitted again.
 
+With weights everything is in the coordinates of :mod:`drmbench.drm.system`: masses m_c
+for n_c, ``t = α/(m_c - ω_i)``, ``γ = αω_i/(m_c(m_c - ω_i))``, and δ over ω_i. Where the
+weights vary within a class so does γ, and the shared inverse is corrected by means of
+one eigen-decomposition (:class:`_EachChange`).
+
 The decision follows from the normal equations, ``Kw = k - Dw + αB^(-i)w`` on the
 remaining samples, which leaves per class j only ``q_j = w_jᵀK_jj w_j``,
 ``s_j = w_jᵀk_j`` and ``p_j = Σ D w_j²``:

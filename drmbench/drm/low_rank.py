@@ -4,7 +4,7 @@ Randomly pivoted Cholesky (Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber,
 arXiv:2207.06503) draws landmarks L among the samples, each with probability
 proportional to what those before it leave of ``k(x, x)``. With the triangle
 ``T Tᵀ = K_LL`` the features of a sample are ``T⁻¹ k_L(x)``, whose inner products are
-the Nyström approximation of the kernel (docs/math.md, section 12).
+the Nyström approximation of the kernel (docs/math.md, section 13).
 """
 
 from __future__ import annotations

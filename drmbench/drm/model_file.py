@@ -100,6 +100,8 @@ def save_model(
         "class_weight": classifier.class_weight_.tolist()
         if isinstance(classifier.class_weight, Mapping)
         else classifier.class_weight,
+        "fit_intercept": bool(classifier.fit_intercept),
+        "intercept_scaling": float(classifier.intercept_scaling),
         "feature_names": None if feature_names is None else list(feature_names),
         "class_names": None if class_names is None else list(class_names),
         "target": target,
@@ -162,11 +164,14 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
     masses = counts.astype(np.float64) if about["version"] == 1 else arrays["masses"]
     scale = arrays.get("scale")
     check_weights(about["alpha"], about["beta"])
-    g, p = classes.size, sums.shape[-1]
+    fit_intercept = about.get("fit_intercept", False)
+    g, width = classes.size, sums.shape[-1]
+    p = width - bool(fit_intercept)
     sound = (
         classes.shape == (g,)
         and np.array_equal(np.unique(classes), classes)
-        and sums.shape == (g, p, p)
+        and p > 0
+        and sums.shape == (g, width, width)
         and sums.dtype == np.float64
         and np.isfinite(sums).all()
         and counts.shape == (g,)
@@ -190,7 +195,10 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
         alpha=about["alpha"],
         beta=about["beta"],
         class_weight=_class_weight(about.get("class_weight"), classes),
+        fit_intercept=fit_intercept,
+        intercept_scaling=about.get("intercept_scaling", 1.0),
     )
+    classifier._validate_params()
     return StoredModel(
         classifier,
         feature_names=_names(about, "feature_names", p),

@@ -38,8 +38,9 @@ def training_weights(
     if class_weight is not None:
         given = np.ones(len(y)) if weights is None else weights
         classes, codes = np.unique(y, return_inverse=True)
-        masses = np.bincount(codes, given)
-        weights = given * class_factors(classes, masses, class_weight)[codes]
+        masses: Array = np.bincount(codes, given).astype(np.float64)
+        factors = class_factors(classes, masses, class_weight)
+        weights = np.asarray(given * factors[codes])
     if weights is None or (weights == 1.0).all():
         return None
     if not weights.any():
@@ -68,7 +69,8 @@ def class_factors(
     if isinstance(class_weight, str) and class_weight == "balanced":
         present = masses > 0
         share = masses.sum() / max(np.count_nonzero(present), 1)
-        return np.divide(share, masses, out=factors, where=present)
+        np.divide(share, masses, out=factors, where=present)
+        return factors
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             "class_weight must be None, 'balanced' or a dict of weights by class, got"

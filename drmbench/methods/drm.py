@@ -8,13 +8,18 @@ factorisations per candidate, not one per sample.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from drmbench.drm.classifier import DRMClassifier, KernelRidgeRepresentationClassifier
+from drmbench.drm.decision import nearest_class
 from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
-from drmbench.drm.kernels import DECADES
+from drmbench.drm.kernels import DECADES, Kernel
+from drmbench.drm.linear import ClassSums, LinearModel, SharedSums
 from drmbench.drm.linear_classifier import LinearDRMClassifier
+from drmbench.drm.low_rank import LowRankMap
+from drmbench.drm.partition import ClassPartition
+from drmbench.drm.weights import training_weights
 from drmbench.methods.base import (
     Grid,
     GridAnswer,
@@ -23,6 +28,8 @@ from drmbench.methods.base import (
     Matrix,
     Method,
     Params,
+    group_candidates,
+    refit_left_out,
 )
 from drmbench.methods.kernel_grid import (
     KERNEL_DEFAULTS,
@@ -41,6 +48,13 @@ _CITATION = (
 LARGE_GRID = {
     "alpha": tuple(float(f"1e{e}") for e in range(-6, 0)),
     "beta": tuple(float(f"1e{e}") for e in range(-6, 9)),
+}
+
+#: Kernels and weights of the low-rank DRM; the widest kernel is nearly linear.
+NYSTROEM_GRID = {
+    "gamma": (0.01, 0.1, 1.0, 10.0),
+    "alpha": (0.001, 0.1),
+    "beta": (0.0001, 0.01, 1.0),
 }
 
 #: Features up to which matrices of that size, one per class, are worth it.
@@ -79,6 +93,63 @@ def predict_left_out(
 ) -> GridPredictions:
     """Exact leave-one-out at the cost of a few factorisations per candidate."""
     return _as_predictions(left_out_answers(X, y, _as_candidates(candidates)), len(X))
+
+
+def _shared_by_weights(params: Params) -> tuple[Any, ...]:
+    """Return what tells a candidate from those that differ in α and β alone."""
+    return tuple(
+        (name, tuple(value.items()) if isinstance(value, Mapping) else value)
+        for name, value in params.items()
+        if name not in ("alpha", "beta")
+    )
+
+
+def predict_feature_grid(
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
+) -> GridPredictions:
+    """Share features over α and β, and sums over those of one ratio α/β."""
+    answer = GridAnswer(len(candidates), len(X_test))
+    for numbers in group_candidates(candidates, _shared_by_weights).values():
+        params = candidates[numbers[0]]
+        weights = training_weights(y_train, params["class_weight"])
+        partition = ClassPartition.of(y_train, weights)
+        with answer.attempt(numbers):
+            rows, test = X_train[partition.order], X_test
+            if "rank" in params:
+                kernel = Kernel("rbf", gamma=params["gamma"])
+                features = LowRankMap.of(
+                    rows, kernel, params["rank"], partition.weights
+                )
+                rows, test = features.transform(rows), features.transform(test)
+            solve = _shared_solver(rows, partition, test)
+            for number in numbers:
+                with answer.attempt([number]):
+                    delta = solve(
+                        _alpha(candidates[number]), candidates[number]["beta"]
+                    )
+                    answer.labels[number] = nearest_class(delta, partition.classes)
+    return answer.finished()
+
+
+def _shared_solver(
+    rows: Matrix, partition: ClassPartition, test: Matrix
+) -> Callable[[float, float], Matrix]:
+    """Return the function from α and β to dissimilarities of the test samples."""
+    shared = SharedSums(
+        lambda alpha, beta: ClassSums.of(
+            rows,
+            partition.codes,
+            partition.n_classes,
+            alpha,
+            beta,
+            partition.weights,
+        )
+    )
+
+    def solve(alpha: float, beta: float) -> Matrix:
+        return LinearModel.of(shared.of(alpha, beta), alpha).dissimilarities(test)
+
+    return solve
 
 
 def _most_regularised(params: Params) -> tuple[Any, ...]:
@@ -156,5 +227,35 @@ METHODS = (
         predict_grid=predict_grid,
         predict_left_out=predict_left_out,
         prefer=_most_regularised,
+    ),
+    Method(
+        name="drm-linear-balanced",
+        title="Linear DRM, exact, classes of equal weight",
+        family="drm-large",
+        citation=f"Not in the paper: class weights for {_CITATION}",
+        build=lambda params, seed: LinearDRMClassifier(**params),
+        grid=LARGE_GRID,
+        defaults={"class_weight": "balanced"},
+        large_scale=True,
+        most_features=MOST_FEATURES,
+        predict_grid=predict_feature_grid,
+        predict_left_out=refit_left_out(predict_feature_grid),
+        prefer=_most_regularised,
+    ),
+    Method(
+        name="drm-nystroem",
+        title="DRM, rbf kernel of low rank, classes of equal weight",
+        family="drm-large",
+        citation="Not in the paper: a low-rank kernel and class weights for"
+        f" {_CITATION} Landmarks: Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber:"
+        " Randomly pivoted Cholesky. Communications on Pure and Applied Mathematics,"
+        " 2024; arXiv:2207.06503.",
+        build=lambda params, seed: DRMClassifier(kernel="rbf", **params),
+        grid=NYSTROEM_GRID,
+        defaults={"rank": 200, "class_weight": "balanced"},
+        large_scale=True,
+        predict_grid=predict_feature_grid,
+        predict_left_out=refit_left_out(predict_feature_grid),
+        prefer=lambda params: (*_most_regularised(params), params["gamma"]),
     ),
 )

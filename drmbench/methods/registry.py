@@ -30,6 +30,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "drm": (
         *("drm-rbf", "drm-poly", "drm-linear", "krr-rbf", "krr-poly"),
         *("drm-gd", "drm-ppa", "drm-apg", "drm-exact"),
+        *("drm-linear-balanced", "drm-nystroem"),
     ),
     "linear_svm": ("l1-svm", "l2-svm"),
     "oversampling": tuple(

@@ -54,6 +54,7 @@ def checks_that_cannot_hold(estimator):
         DRMClassifier(kernel="chi2"),
         KernelRidgeRepresentationClassifier(),
         LinearDRMClassifier(),
+        LinearDRMClassifier(fit_intercept=True),
         DRMClassifierCV(alphas=[0.1, 1], betas=[0.1, 1], gammas=[0.1, 1]),
     ],
     expected_failed_checks=checks_that_cannot_hold,

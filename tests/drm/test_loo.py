@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 import warnings
 
 import drm_oracles as oracle
@@ -15,6 +16,7 @@ from drmbench.drm import loo
 from drmbench.drm.classifier import DRMClassifier
 from drmbench.drm.decision import nearest_class
 from drmbench.drm.errors import ConditioningWarning, IllConditionedError
+from drmbench.drm.kernels import Kernel, gram
 from drmbench.drm.linear import LinearLeaveOneOut
 from drmbench.drm.loo import (
     linear_loo_dissimilarities,
@@ -259,3 +261,39 @@ def test_an_asymmetric_kernel_counts_as_its_symmetric_part():
     with pytest.warns(UserWarning, match="its symmetric part is used"):
         delta = loo_dissimilarities(K, y, 0.5, 20.0)
     assert (delta == loo_dissimilarities((K + K.T) / 2, y, 0.5, 20.0)).all()
+
+
+@pytest.mark.parametrize("counts", [(900, 100), (500, 500), (100,) * 10])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_at_most_four_square_matrices_are_held(counts, class_weight):
+    """The caller's kernel matrix is one of the four."""
+    rng = np.random.default_rng(12)
+    y = rng.permutation(np.repeat(np.arange(len(counts)), counts))
+    X = rng.normal(size=(len(y), 3)) + y[:, None]
+    K = gram(X, kernel=Kernel("rbf", gamma=0.3))
+    tracemalloc.start()
+    loo_dissimilarities(K, y, 0.1, 0.1, class_weight=class_weight)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 2 * K.nbytes < peak <= 3 * K.nbytes
+
+
+def test_small_classes_leave_the_number_of_blas_threads_as_it_was():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from drmbench.drm.threads import one_blas_thread
+
+    def threads():
+        return {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
+
+    rng = np.random.default_rng(13)
+    X, y = rng.normal(size=(80, 3)), np.arange(80) % 10
+    with threadpool_limits(limits=2, user_api="blas"):
+        loo_dissimilarities(X @ X.T, y, 0.1, 0.1)
+        assert threads() == {2}
+        with one_blas_thread, one_blas_thread:
+            assert threads() == {1}
+            with one_blas_thread:
+                pass
+            assert threads() == {1}
+        assert threads() == {2}
