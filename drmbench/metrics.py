@@ -72,7 +72,8 @@ def accuracy_score(
 ) -> float:
     """Share of the samples whose label is predicted."""
     right = np.asarray(y_true) == np.asarray(y_pred)
-    return float(np.average(right, weights=sample_weight))
+    weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    return float(np.average(right, weights=weights))
 
 
 def gmean_score(

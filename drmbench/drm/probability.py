@@ -1,4 +1,4 @@
-"""Class probabilities from dissimilarities (docs/math.md, section 13).
+"""Class probabilities from dissimilarities (docs/math.md, section 12).
 
 Of a sample with the dissimilarities δ_c they are ``p_c ∝ exp(b_c - τ δ_c)``. The slope
 τ ≥ 0 and the offsets b have the largest likelihood on training samples that were left

@@ -219,7 +219,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if self._precomputed():
             X = symmetric_part(X)
         for name in ("best_estimator_", "refit_time_", "loo_predictions_"):
-            vars(self).pop(name, None)  # of an earlier fit with other settings
+            self.__dict__.pop(name, None)  # of an earlier fit with other settings
         counted = self._counted(scoring, given)
         splits = self._splits(X, y, given, counted)
         self.scorer_, self.n_splits_ = scoring.scorer, len(splits)
