@@ -24,37 +24,64 @@ from drmbench.drm.threshold import JudgedSamples, best_threshold
 class SplitSamples:
     """Samples to fit candidates to, and others to judge them by.
 
-    Leave-one-out judges all training samples.
+    They are taken out of all samples when they are needed, one split at a time.
     """
 
-    X: Array  #: Training samples, or the matrix of a precomputed kernel
+    X: Array  #: All samples, or the matrix of a precomputed kernel
     y: NDArray[Any]  #: Their labels
-    weights: Array | None  #: Their weights; None if all are 1
-    X_test: Array  #: Samples to judge by
-    y_test: NDArray[Any]  #: Their labels
-    test_weights: Array | None  #: How much each of them counts; None if all do once
-    leaves_one_out: bool
+    precomputed: bool  #: Whether X is the matrix of a kernel
+    #: Numbers of the training samples; None for leave-one-out, which judges all
+    train: NDArray[np.intp] | None
+    test: NDArray[np.intp]  #: Numbers of the samples to judge by
+    weights: Array | None  #: Weights of the training samples; None if all are 1
+    test_weights: Array | None  #: How much the others count; None if all do once
+
+    @property
+    def X_train(self) -> Array:  # noqa: N802
+        """The training samples."""
+        return self.X if self.train is None else self._taken(self.train)
+
+    @property
+    def X_test(self) -> Array:  # noqa: N802
+        """The samples to judge by."""
+        return self.X if self.train is None else self._taken(self.test)
+
+    def _taken(self, rows: NDArray[np.intp]) -> Array:
+        if not self.precomputed:
+            return self.X[rows]
+        return self.X[np.ix_(rows, self.train if self.train is not None else rows)]
+
+    @property
+    def y_train(self) -> NDArray[Any]:
+        """Labels of the training samples."""
+        return self.y if self.train is None else self.y[self.train]
+
+    @property
+    def y_test(self) -> NDArray[Any]:
+        """Labels of the samples to judge by."""
+        return self.y[self.test]
 
     @cached_property
     def kept(self) -> NDArray[np.intp]:
-        """Numbers of the training samples that have a weight."""
+        """Which of the training samples have a weight."""
         if self.weights is None:
-            return np.arange(len(self.y))
+            return np.arange(len(self.y_train))
         return np.flatnonzero(self.weights)
 
     @cached_property
     def classes(self) -> NDArray[Any]:
         """Their class labels, sorted."""
-        return np.unique(self.y[self.kept])
+        return np.unique(self.y_train[self.kept])
 
     def evaluations(
         self, candidates: Sequence[Candidate], use: Use, n_jobs: int | None
     ) -> list[Evaluation]:
         """Use every candidate's δ of the test samples."""
+        X, y = self.X_train, self.y_train
         options: Any = {"weights": self.weights, "n_jobs": n_jobs}
-        if self.leaves_one_out:
-            return left_out(self.X, self.y, candidates, use, **options)
-        return held_out(self.X, self.y, self.X_test, candidates, use, **options)
+        if self.train is None:
+            return left_out(X, y, candidates, use, **options)
+        return held_out(X, y, self.X_test, candidates, use, **options)
 
     def judged(
         self, scoring: Scoring, candidate: Candidate, delta: Array
@@ -63,20 +90,21 @@ class SplitSamples:
         labels = nearest_class(delta, self.classes)
         if scoring.of_labels is not None:
             return self.label_score(scoring, labels), labels
+        X = self.X_test
         calibration = partial(self._calibration, candidate, delta)
-        model = HeldOutClassifier(self.X_test, delta, self.classes, calibration)
-        score = scoring.judge(model, self.X_test, self.y_test, self.test_weights)
-        return score, labels
+        model = HeldOutClassifier(X, delta, self.classes, calibration)
+        return scoring.judge(model, X, self.y_test, self.test_weights), labels
 
     def _calibration(self, candidate: Candidate, delta: Array) -> SoftmaxMap:
         """Return the map from δ to probabilities of a candidate's model.
 
         Leave-one-out has a model for every sample; all have the map of δ itself.
         """
-        samples = TrainingSet(self.X, self.y, self.weights, candidate.kernel)
+        kernel = candidate.kernel
+        samples = TrainingSet(self.X_train, self.y_train, self.weights, kernel)
         if self.weights is not None:
             samples = samples.part(self.kept)
-        if self.leaves_one_out:
+        if self.train is None:
             return SoftmaxMap.fit(delta[self.kept], samples.codes, samples.weights)
         return left_out_map(samples, candidate.alpha, candidate.beta)
 

@@ -329,30 +329,17 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         sample_weight: Array | None,
         counted: Array | None,
     ) -> list[SplitSamples]:
-        def weights(rows: Any) -> Array | None:
+        def made(train: Any, test: NDArray[np.intp]) -> SplitSamples:
+            rows = test if train is None else train
             given = None if sample_weight is None else sample_weight[rows]
-            return training_weights(y[rows], self.class_weight, given)
+            weights = training_weights(y[rows], self.class_weight, given)
+            judged = None if counted is None else counted[test]
+            return SplitSamples(X, y, self._precomputed(), train, test, weights, judged)
 
         if self._leaves_one_out():
-            every = weights(slice(None))
-            return [SplitSamples(X, y, every, X, y, counted, leaves_one_out=True)]
-        splits = []
-        for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
-            columns = train if self._precomputed() else slice(None)
-            known, new = X[train][:, columns], X[test][:, columns]
-            judged = None if counted is None else counted[test]
-            splits.append(
-                SplitSamples(
-                    known,
-                    y[train],
-                    weights(train),
-                    new,
-                    y[test],
-                    judged,
-                    leaves_one_out=False,
-                )
-            )
-        return splits
+            return [made(None, np.arange(len(y)))]
+        splitter = check_cv(self.cv, y, classifier=True)
+        return [made(train, test) for train, test in splitter.split(X, y)]
 
     def _choose(
         self, candidates: list[Candidate], found: list[CandidateOutcome]
