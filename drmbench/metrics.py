@@ -45,8 +45,13 @@ class ClassRoles:
         return cls(labels, labels[0] if counts[0] < counts[1] else labels[1])
 
 
-def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> Values:
-    """Recall of each class present in ``y_true``, classes sorted."""
+def _recalls(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
+) -> Values:
+    """Recall of each class present in ``y_true``, classes sorted.
+
+    A class is not present if its samples all have the weight 0.
+    """
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if truth.ndim != 1 or truth.shape != predicted.shape or not len(truth):
         raise ValueError(
@@ -54,16 +59,27 @@ def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> Values:
             f" empty; their shapes are {truth.shape} and {predicted.shape}"
         )
     _, numbers, counts = np.unique(truth, return_inverse=True, return_counts=True)
-    correct = np.bincount(numbers, weights=truth == predicted, minlength=len(counts))
-    return np.asarray(correct / counts, dtype=np.float64)
+    right = np.asarray(truth == predicted, dtype=np.float64)
+    if sample_weight is None:
+        return np.asarray(np.bincount(numbers, right) / counts, dtype=np.float64)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    masses = np.bincount(numbers, weights)
+    kept = masses > 0
+    return np.asarray(np.bincount(numbers, right * weights)[kept] / masses[kept])
 
 
-def accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def accuracy_score(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
     """Share of the samples whose label is predicted."""
-    return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
+    right = np.asarray(y_true) == np.asarray(y_pred)
+    weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    return float(np.average(right, weights=weights))
 
 
-def gmean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def gmean_score(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
     """Geometric mean of the recalls of the classes present in ``y_true``.
 
     For two classes this is the G-mean of the imbalanced-learning literature, the
@@ -73,6 +89,8 @@ def gmean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels, of any kind.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each sample counts in the recall of its class.
 
     Returns
     -------
@@ -84,16 +102,18 @@ def gmean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> gmean_score(["a", "a", "a", "a", "b"], ["a", "a", "a", "b", "b"])
     0.866...
     """
-    recalls = _recalls(y_true, y_pred)
+    recalls = _recalls(y_true, y_pred, sample_weight)
     product = float(np.prod(recalls))
     if len(recalls) == 2:
         return math.sqrt(product)
     return float(product ** (1 / len(recalls)))
 
 
-def balanced_accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def balanced_accuracy_score(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
     """Mean of the recalls of the classes present in ``y_true``."""
-    return float(_recalls(y_true, y_pred).mean())
+    return float(_recalls(y_true, y_pred, sample_weight).mean())
 
 
 def confusion_matrix(

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_non_negative
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.engines import (
@@ -44,6 +44,7 @@ from drmbench.drm.partition import (
     check_training,
     check_two_classes,
 )
+from drmbench.drm.probability import Calibration, TrainingSet
 from drmbench.drm.solvers import ClosedForm
 from drmbench.drm.system import (
     DenseSystem,
@@ -112,6 +113,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     # What an estimator without these parameters uses.
     alpha: float = 0.0
     penalty: str = "ridge"
+
+    _calibration: Calibration | None
 
     _map: LowRankMap | None
 
@@ -189,7 +192,22 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         else:
             means = self._engine.system.class_means()
             self.n_iter_ = int(self._engine.solve(means).n_iter.max())
+        self._calibration = self._lazy_calibration()
         return self
+
+    def _lazy_calibration(self) -> Calibration:
+        """Keep what the model was fitted with, for probabilities."""
+        partition, kernel = self._partition, None
+        settings = self.get_params(deep=False)
+        settings["class_weight"] = None  # the weights of the samples contain it
+        if self.kernel != "precomputed":
+            kernel = self._kernel
+            settings["gamma"] = kernel.gamma
+        direct = self.solver in ("auto", "closed_form", "exact")
+        exact = direct and self.penalty == "ridge" and self.rank is None
+        labels = self.classes_[partition.codes]
+        samples = TrainingSet(self._samples, labels, partition.weights, kernel)
+        return Calibration(samples, type(self)(**settings), exact)
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -234,6 +252,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         sums = features.class_sums(X, codes, classes.size, self.alpha, self.beta, given)
         self.classes_, self._map, self.n_iter_ = classes, features, 1
         self._engine = self._low_rank_engine(before.sums + sums if before else sums)
+        self._calibration = None
         return self
 
     def _check_stream(self, before: LowRankEngine | None) -> None:
@@ -322,7 +341,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
     ) -> Engine:
         self._check_kernel()
         order = self._partition.order
-        rows = X[order]
+        self._samples = rows = X[order]
         name = self._solver_name(*rows.shape)
         self._map = None
         if self.kernel != "precomputed":
@@ -347,7 +366,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             penalty = make_penalty(self.penalty, self.beta, self._partition)
             return make_feature_engine(name, system, penalty, self._rule(), self.step)
         if self.kernel == "precomputed":
-            return self._kernel_engine(name, symmetric_part(X)[np.ix_(order, order)])
+            self._samples = symmetric_part(X)[np.ix_(order, order)]
+            return self._kernel_engine(name, self._samples)
         self._rows = rows  # what new samples are compared with
         if self._map is not None:
             return self._kernel_engine(name, rows @ rows.T)
@@ -432,6 +452,54 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             work(batch) for batch in self._batches(X, largest)
         )
         return np.concatenate(list(parts))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), or (m, n) for ``kernel="precomputed"``
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m, g)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        if self._calibration is None:
+            raise ValueError(
+                "probabilities need training samples to be left out, and partial_fit"
+                " keeps only sums of them; use fit, or calibrate with scikit-learn's"
+                " CalibratedClassifierCV(FrozenEstimator(model))"
+            )
+        return self._calibration.map.log_probabilities(self.dissimilarities(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes.
+
+        They are ``p_c ∝ exp(b_c - τ δ_c)`` with the τ and b of the largest likelihood
+        on training samples that were left out: by exact leave-one-out, or in five parts
+        for iterative solvers, the lasso penalties and low-rank kernels. The first call
+        finds them, at the cost of a few fits.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), or (m, n) for ``kernel="precomputed"``
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m, g)
+            Columns in the order of ``classes_``; rows sum to 1.
+
+        Notes
+        -----
+        The predicted class, of the smallest δ, is always the most probable one: where
+        the offsets b would put another class first, both get the same probability.
+        With weights, probabilities are those of a population like the weighted samples.
+        """
+        return np.exp(self.predict_log_proba(X))
 
     def representation(self, X: Any) -> Array:
         """Return w of each sample: its coordinates in the training samples.

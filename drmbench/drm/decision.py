@@ -55,13 +55,26 @@ def nearest_class(delta: Array, classes: NDArray[Any]) -> NDArray[Any]:
     IllConditionedError
         If a dissimilarity is NaN, so that no class can honestly be named.
     """
+    check_defined(delta)
+    nearest: NDArray[Any] = classes[np.argmin(delta, axis=1)]
+    return nearest
+
+
+def check_defined(delta: Array) -> None:
+    """Refuse dissimilarities that are NaN."""
     if np.isnan(delta).any():
         raise IllConditionedError(
             "a dissimilarity is not a number: the system is too ill-conditioned to"
             " name a class; scale the features or raise beta"
         )
-    nearest: NDArray[Any] = classes[np.argmin(delta, axis=1)]
-    return nearest
+
+
+def decision_values(delta: Array) -> Array:
+    """Return scores, higher is better: -δ, or δ₀ - δ₁ for two classes, (m,)."""
+    if delta.shape[1] == 2:
+        scores: Array = delta[:, 0] - delta[:, 1]
+        return scores
+    return -delta
 
 
 class NearestClassMixin:
@@ -85,11 +98,7 @@ class NearestClassMixin:
         -------
         ndarray of shape (m, g), or (m,) for two classes
         """
-        delta = self.dissimilarities(X)
-        if self.classes_.size == 2:
-            scores: Array = delta[:, 0] - delta[:, 1]
-            return scores
-        return -delta
+        return decision_values(self.dissimilarities(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the smallest dissimilarity.

@@ -7,6 +7,7 @@ exactly what one estimator per candidate would give.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,6 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from drmbench.drm.decision import dissimilarities, nearest_class
-from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import Kernel, Products
 from drmbench.drm.linear import (
     ClassSums,
@@ -33,6 +33,10 @@ from drmbench.drm.system import DenseSystem
 Answer = NDArray[Any] | str
 #: Dissimilarities for one pair of weights α and β.
 Solve = Callable[[float, float], Array]
+#: Prepares what all candidates with one kernel share.
+Prepare = Callable[[Kernel | None], Solve]
+#: Makes something of a candidate's number and its dissimilarities.
+Use = Callable[[int, Array], Any]
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,16 @@ class Candidate:
         return (-self.beta, -self.alpha, *complexity)
 
 
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What became of a candidate; seconds of shared work are divided evenly."""
+
+    value: Any = None  #: What was made of its dissimilarities
+    failure: str = ""  #: Why there are none
+    solve_seconds: float = 0.0  #: Time of the dissimilarities
+    use_seconds: float = 0.0  #: Time of what was made of them
+
+
 def held_out_answers(
     X_train: Array,
     y_train: NDArray[Any],
@@ -62,34 +76,17 @@ def held_out_answers(
     Of a precomputed kernel, `X_train` is the matrix of the training samples, (n, n),
     and `X_test` has a row per test sample, (m, n).
     """
-    partition = ClassPartition.of(y_train)
-    order = partition.order
-    rows = X_train[order]
-    train, test = Products(rows), Products(X_test, rows)
-
-    def prepare(kernel: Kernel | None) -> Solve:
-        if _works_on_features(kernel, X_train, partition):
-            codes, g = np.searchsorted(partition.classes, y_train), partition.n_classes
-
-            def on_features(alpha: float, beta: float) -> Array:
-                sums = ClassSums.of(X_train, codes, g, alpha, beta)
-                return LinearModel.of(sums, alpha).dissimilarities(X_test)
-
-            return on_features
-        if kernel is None:
-            K, k = rows[:, order], X_test[:, order].T
-        else:
-            K, k = train.gram(kernel), test.gram(kernel).T
-
-        def on_kernel(alpha: float, beta: float) -> Array:
-            system = DenseSystem(K, partition, alpha)
-            # Not by a Solution: its objective would cost as much as the solution.
-            W = ClosedForm(system, beta).representations(k)
-            return dissimilarities(system, W, k)
-
-        return on_kernel
-
-    return _answers(candidates, prepare, partition.classes, n_jobs)
+    classes = np.unique(y_train)
+    return _labels(
+        held_out(
+            X_train,
+            y_train,
+            X_test,
+            candidates,
+            lambda _, delta: nearest_class(delta, classes),
+            n_jobs=n_jobs,
+        )
+    )
 
 
 def left_out_answers(
@@ -103,14 +100,112 @@ def left_out_answers(
 
     Of a precomputed kernel, `X` is the matrix of all samples. Threads are over kernels.
     """
-    partition = ClassPartition.of(y)
+    classes = np.unique(y)
+    return _labels(
+        left_out(
+            X,
+            y,
+            candidates,
+            lambda _, delta: nearest_class(delta, classes),
+            n_jobs=n_jobs,
+        )
+    )
+
+
+def left_out_dissimilarities(
+    X: Array,
+    y: NDArray[Any],
+    candidate: Candidate,
+    *,
+    weights: Array | None = None,
+) -> Array:
+    """Return δ, (n, g), of every sample left out in turn, with one candidate."""
+    solve = _left_out_solver(X, y, weights)(candidate.kernel)
+    return solve(candidate.alpha, candidate.beta)
+
+
+def held_out(
+    X_train: Array,
+    y_train: NDArray[Any],
+    X_test: Array,
+    candidates: Sequence[Candidate],
+    use: Use,
+    *,
+    weights: Array | None = None,
+    n_jobs: int | None = None,
+) -> list[Evaluation]:
+    """Fit every candidate to one part and use its δ, (m, g), of another.
+
+    A training sample of weight 0 is none, and a class without other samples is not
+    among the columns of δ.
+    """
+    prepare = _held_out_solver(X_train, y_train, X_test, weights)
+    return _evaluations(candidates, prepare, use, n_jobs)
+
+
+def left_out(
+    X: Array,
+    y: NDArray[Any],
+    candidates: Sequence[Candidate],
+    use: Use,
+    *,
+    weights: Array | None = None,
+    n_jobs: int | None = None,
+) -> list[Evaluation]:
+    """Use every candidate's exact leave-one-out δ, (n, g).
+
+    The weights of other samples stay as they are when one is left out; leaving out a
+    sample of weight 0 changes nothing, so the model of all others judges it.
+    """
+    prepare = _left_out_solver(X, y, weights)
+    return _evaluations(candidates, prepare, use, n_jobs)
+
+
+def _held_out_solver(
+    X_train: Array, y_train: NDArray[Any], X_test: Array, weights: Array | None
+) -> Prepare:
+    partition = ClassPartition.of(y_train, weights)
+    order = partition.order
+    rows = X_train[order]
+    train, test = Products(rows), Products(X_test, rows)
+
+    def prepare(kernel: Kernel | None) -> Solve:
+        if _works_on_features(kernel, rows, partition):
+            codes, g = partition.codes, partition.n_classes
+
+            def on_features(alpha: float, beta: float) -> Array:
+                sums = ClassSums.of(rows, codes, g, alpha, beta, partition.weights)
+                return LinearModel.of(sums, alpha).dissimilarities(X_test)
+
+            return on_features
+        if kernel is None:
+            K, k = rows[:, order], X_test[:, order].T
+        else:
+            K, k = train.gram(kernel), test.gram(kernel).T
+        k = partition.times_roots(k)
+
+        def on_kernel(alpha: float, beta: float) -> Array:
+            system = DenseSystem(K, partition, alpha)
+            # Not by a Solution: its objective would cost as much as the solution.
+            W = ClosedForm(system, beta).representations(k)
+            return dissimilarities(system, W, k)
+
+        return on_kernel
+
+    return prepare
+
+
+def _left_out_solver(X: Array, y: NDArray[Any], weights: Array | None) -> Prepare:
+    if weights is not None and not weights.all():
+        return _with_weightless(X, y, weights)
+    partition = ClassPartition.of(y, weights)
     order = partition.order
     rows = X[order]
     products = Products(rows)
 
     def prepare(kernel: Kernel | None) -> Solve:
         if _works_on_features(kernel, X, partition):
-            return LinearLeaveOneOut(X, y).dissimilarities
+            return LinearLeaveOneOut(X, y, weights).dissimilarities
         K = rows[:, order] if kernel is None else products.gram(kernel)
 
         def on_kernel(alpha: float, beta: float) -> Array:
@@ -120,7 +215,28 @@ def left_out_answers(
 
         return on_kernel
 
-    return _answers(candidates, prepare, partition.classes, n_jobs)
+    return prepare
+
+
+def _with_weightless(X: Array, y: NDArray[Any], weights: Array) -> Prepare:
+    """Leave out the samples that have a weight; the model of them judges the others."""
+    kept, rest = np.flatnonzero(weights), np.flatnonzero(weights == 0.0)
+
+    def prepare(kernel: Kernel | None) -> Solve:
+        columns = kept if kernel is None else slice(None)
+        known, new = X[kept][:, columns], X[rest][:, columns]
+        solve = _left_out_solver(known, y[kept], weights[kept])(kernel)
+        fitted = _held_out_solver(known, y[kept], new, weights[kept])(kernel)
+
+        def on_both(alpha: float, beta: float) -> Array:
+            parts = np.concatenate([solve(alpha, beta), fitted(alpha, beta)])
+            delta = np.empty_like(parts)
+            delta[np.concatenate([kept, rest])] = parts
+            return delta
+
+        return on_both
+
+    return prepare
 
 
 def _works_on_features(
@@ -130,35 +246,51 @@ def _works_on_features(
     return linear and features_are_cheaper(X, partition.n_classes)
 
 
-def _answers(
-    candidates: Sequence[Candidate],
-    prepare: Callable[[Kernel | None], Solve],
-    classes: NDArray[Any],
-    n_jobs: int | None,
-) -> list[Answer]:
-    """Prepare each kernel once, and answer all candidates that have it."""
+def _evaluations(
+    candidates: Sequence[Candidate], prepare: Prepare, use: Use, n_jobs: int | None
+) -> list[Evaluation]:
+    """Prepare each kernel once, and evaluate all candidates that have it."""
     groups: dict[Kernel | None, list[int]] = {}
     for number, candidate in enumerate(candidates):
         groups.setdefault(candidate.kernel, []).append(number)
-    answers: list[Answer] = [""] * len(candidates)
+    evaluations = [Evaluation()] * len(candidates)
 
-    def answer_group(kernel: Kernel | None, numbers: list[int]) -> None:
+    def evaluate_group(kernel: Kernel | None, numbers: list[int]) -> None:
+        start = time.perf_counter()
         try:
             solve = prepare(kernel)
         # An IllConditionedError, or a kernel that refuses the data: chi2 takes no
         # negative features.
         except ValueError as error:
             for number in numbers:
-                answers[number] = str(error)
+                evaluations[number] = Evaluation(failure=str(error))
             return
+        shared = (time.perf_counter() - start) / len(numbers)
         for number in numbers:
-            weights = candidates[number].alpha, candidates[number].beta
-            try:
-                answers[number] = nearest_class(solve(*weights), classes)
-            except IllConditionedError as error:
-                answers[number] = str(error)
+            evaluations[number] = _evaluation(
+                number, candidates[number], solve, use, shared
+            )
 
     Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-        delayed(answer_group)(kernel, numbers) for kernel, numbers in groups.items()
+        delayed(evaluate_group)(kernel, numbers) for kernel, numbers in groups.items()
     )
-    return answers
+    return evaluations
+
+
+def _evaluation(
+    number: int, candidate: Candidate, solve: Solve, use: Use, shared: float
+) -> Evaluation:
+    start = time.perf_counter()
+    try:
+        delta = solve(candidate.alpha, candidate.beta)
+        solved = time.perf_counter()
+        value = use(number, delta)
+    # An IllConditionedError, or a score that is not defined for these samples.
+    except ValueError as error:
+        return Evaluation(failure=str(error))
+    used = time.perf_counter() - solved
+    return Evaluation(value, "", shared + solved - start, used)
+
+
+def _labels(evaluations: Sequence[Evaluation]) -> list[Answer]:
+    return [e.failure or e.value for e in evaluations]

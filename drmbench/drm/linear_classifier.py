@@ -101,6 +101,9 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     With more features than samples ``DRMClassifier(kernel="linear")`` is the cheaper
     choice.
 
+    There is no `predict_proba`: probabilities need samples to be left out, and the
+    model keeps none. scikit-learn's ``CalibratedClassifierCV`` gives it one.
+
     References
     ----------
     C. Peng and Q. Cheng, "Discriminative Ridge Machine: A Classifier for

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import time
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +16,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.classifier import DRMClassifier, SolveTrace
-from drmbench.drm.decision import NearestClassMixin
+from drmbench.drm.decision import (
+    NearestClassMixin,
+    check_defined,
+    decision_values,
+    nearest_class,
+)
 from drmbench.drm.errors import IllConditionedError
-from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
+from drmbench.drm.grid import Candidate
 from drmbench.drm.kernels import (
     DECADES,
     GAMMA_KERNELS,
@@ -27,34 +33,16 @@ from drmbench.drm.kernels import (
     Kernel,
     symmetric_part,
 )
+from drmbench.drm.outcomes import SplitSamples, outcomes, tuned_outcomes
 from drmbench.drm.partition import Array, check_samples, check_two_classes
+from drmbench.drm.scoring import LabelScore, Scorer, Scoring
+from drmbench.drm.search_table import CandidateOutcome, parameters, results_table
 from drmbench.drm.system import check_weights
-from drmbench.metrics import (
-    TIE_TOLERANCE,
-    accuracy_score,
-    balanced_accuracy_score,
-    best_of,
-    gmean_score,
-)
+from drmbench.drm.weights import ClassWeight, check_sample_weight, training_weights
+from drmbench.metrics import best_of
 
-Score = Callable[[NDArray[Any], NDArray[Any]], float]
 #: A kernel's name, or a function that computes its matrix.
 KernelChoice = str | Callable[[Any, Any], Any]
-
-SCORES: dict[str, Score] = {
-    "accuracy": accuracy_score,
-    "gmean": gmean_score,
-    "balanced_accuracy": balanced_accuracy_score,
-}
-
-
-@dataclass(frozen=True, eq=False)
-class CandidateOutcome:
-    """A candidate's scores, one per split, and its predictions, or why it failed."""
-
-    scores: tuple[float, ...] = ()
-    predictions: NDArray[Any] | None = None
-    failure: str = ""
 
 
 class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
@@ -77,17 +65,30 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         "cosine" and "additive_chi2" and functions have no parameter to search.
     coef0 : float, default=1.0
         Constant of the polynomial and the sigmoid kernel.
-    scoring : {"accuracy", "gmean", "balanced_accuracy"} or callable, default="accuracy"
-        A callable is ``scoring(y_true, y_pred)``, higher is better.
-    cv : "loo", int or splitter, default="loo"
-        Leave-one-out scores its n predictions together; other cross-validation
-        averages the scores of the splits.
+    scoring : str or callable, default="accuracy"
+        What is maximised: "gmean", a name of ``sklearn.metrics.get_scorer_names()``, a
+        scorer ``scorer(estimator, X, y)``, which may ask for predictions, decision
+        values and probabilities, or a function ``score(y_true, y_pred)``. Callables are
+        told apart by their arguments: two that are required make a function of labels.
+    cv : "loo", int, splitter or splits, default="loo"
+        Leave-one-out scores its n answers together; other cross-validation averages
+        the scores of the splits.
     tie : {"regularised", "first"}, default="regularised"
         Which of equally good candidates is taken: the one with the larger β, then the
         larger α, then the simpler kernel (linear, lower degree, wider rbf, then cosine,
         additive_chi2, laplacian, chi2, sigmoid, each with the smaller gamma, and last
         functions); or the first in grid order, α outermost, then the kernel parameter,
         then β, each as given, which is what the paper did.
+    threshold : None or "tuned", default=None
+        "tuned", for two classes: each candidate is judged at the threshold t that is
+        best for it, and :meth:`predict` names class 1 where δ₀ - δ₁ > t. `scoring` must
+        then judge predictions. None is t = 0, the smaller δ.
+    class_weight : dict, "balanced" or None, default=None
+        As in :class:`DRMClassifier`, for every fit. Leave-one-out keeps the weights of
+        the other samples as they are.
+    refit : bool, default=True
+        Whether to fit the chosen candidate to all samples. Without it there is no
+        `best_estimator_`, and nothing can be predicted.
     n_jobs : int or None, default=None
         Threads over kernels.
 
@@ -97,24 +98,46 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         The chosen weights.
     kernel_ : Kernel or None
         The chosen kernel; None if precomputed.
+    threshold_ : float or None
+        The chosen candidate's threshold t; None if it is not tuned.
+    best_params_ : dict
+        The chosen candidate as parameters of :class:`DRMClassifier`.
     best_score_ : float
-        Its score.
+        Its score. With a tuned threshold it flatters: the same samples chose t.
     best_index_ : int
         Its row in ``cv_results_``.
     best_estimator_ : DRMClassifier
-        Fitted to all samples with the chosen parameters.
+        Fitted to all samples with the chosen parameters; only with ``refit=True``.
+    refit_time_ : float
+        Seconds that took.
     loo_predictions_ : ndarray of shape (n,)
         Leave-one-out predictions of the chosen candidate; only with ``cv="loo"``.
-    cv_results_ : dict of lists
-        One row per candidate in grid order; ``pandas.DataFrame(cv_results_)`` reads it.
-        ``kernel`` is its name, of a function the function's; ``status`` is "ok" or why
-        the candidate could not be scored.
+    cv_results_ : dict of arrays and lists
+        One row per candidate in grid order, in the columns of scikit-learn's
+        ``GridSearchCV``; ``pandas.DataFrame(cv_results_)`` reads it. Time that
+        candidates share is divided among them, and the fit time contains that of the
+        dissimilarities. ``alpha``, ``beta``, ``kernel``, ``gamma`` and ``degree`` are
+        the parameters once more, of a function its name. ``status`` is "ok" or why the
+        candidate could not be scored, and ``best_threshold`` its t, if tuned.
+    scorer_ : callable
+        The scorer ``scorer(estimator, X, y)``.
+    n_splits_ : int
+        Number of splits; 1 for leave-one-out, whose answers are scored together.
     classes_ : ndarray of shape (g,)
         The class labels, sorted.
 
     See Also
     --------
     DRMClassifier : The estimator being tuned.
+
+    Notes
+    -----
+    For a scorer that asks for probabilities the left-out δ of all samples make one map
+    to probabilities, that of ``cv="loo"``; other cross-validation finds a map for every
+    candidate and split, from leave-one-out of its training samples.
+
+    A tuned threshold changes :meth:`predict` alone, as in scikit-learn's
+    ``FixedThresholdClassifier``: decision values and probabilities stay what they are.
 
     Examples
     --------
@@ -136,9 +159,12 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         gammas: Sequence[float] = PAPER_GAMMAS,
         degrees: Sequence[float] = PAPER_DEGREES,
         coef0: float = 1.0,
-        scoring: str | Score = "accuracy",
+        scoring: str | Scorer | LabelScore = "accuracy",
         cv: Any = "loo",
         tie: str = "regularised",
+        threshold: str | None = None,
+        class_weight: ClassWeight = None,
+        refit: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.alphas = alphas
@@ -150,6 +176,9 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.scoring = scoring
         self.cv = cv
         self.tie = tie
+        self.threshold = threshold
+        self.class_weight = class_weight
+        self.refit = refit
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
@@ -160,7 +189,7 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
     def _precomputed(self) -> bool:
         return self.kernels in ("precomputed", ("precomputed",), ["precomputed"])
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score every candidate and refit the best.
 
         Parameters
@@ -169,33 +198,83 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             Training samples.
         y : array-like of shape (n,)
             Class labels of any kind.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the samples in every fit, as in :class:`DRMClassifier`, and in
+            the scores, if `scoring` takes any; class weights do not count there. It is
+            what scikit-learn's searches do.
 
         Returns
         -------
         self
         """
-        kernels, score = self._kernel_grid(), self._score()
+        self._check_settings()
+        scoring = Scoring.of(self.scoring)
+        candidates = self._candidates()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
+        given = check_sample_weight(sample_weight, len(y))
+        weights = training_weights(y, self.class_weight, given)
+        self.classes_ = np.unique(y if weights is None else y[weights > 0])
         check_two_classes(self.classes_)
         if self._precomputed():
             X = symmetric_part(X)
+        for name in ("best_estimator_", "refit_time_", "loo_predictions_"):
+            self.__dict__.pop(name, None)  # of an earlier fit with other settings
+        counted = self._counted(scoring, given)
+        splits = self._splits(X, y, given, counted)
+        self.scorer_, self.n_splits_ = scoring.scorer, len(splits)
+        if self.threshold is None:
+            found = outcomes(splits, candidates, scoring, self.n_jobs)
+        else:
+            self._check_tunable(scoring, splits[0])
+            found = tuned_outcomes(splits, candidates, scoring, self.n_jobs)
+        self._choose(candidates, found)
+        if self.refit:
+            self._refit(X, y, given)
+        return self
+
+    def _check_settings(self) -> None:
+        if self.tie not in ("regularised", "first"):
+            raise ValueError(f"tie must be 'regularised' or 'first', got {self.tie!r}")
+        if self.threshold not in (None, "tuned"):
+            raise ValueError(
+                f"threshold must be None or 'tuned', got {self.threshold!r}"
+            )
+        if not isinstance(self.refit, (bool, np.bool_)):
+            raise ValueError(f"refit must be True or False, got {self.refit!r}")
+
+    def _candidates(self) -> list[Candidate]:
         candidates = [
             Candidate(float(alpha), float(beta), kernel)
             for alpha, kernel, beta in itertools.product(
-                self.alphas, kernels, self.betas
+                self.alphas, self._kernel_grid(), self.betas
             )
         ]
         for candidate in candidates:
             check_weights(candidate.alpha, candidate.beta)
-        self._choose(candidates, self._outcomes(X, y, candidates, score))
-        settings: dict[str, Any] = {"kernel": "precomputed"}
-        if self.kernel_ is not None:
-            settings = {**self.kernel_.arguments(), "coef0": self.coef0}
-        model = DRMClassifier(alpha=self.alpha_, beta=self.beta_, **settings)
-        self.best_estimator_: DRMClassifier = model.fit(X, y)
-        return self
+        return candidates
+
+    def _check_tunable(self, scoring: Scoring, split: SplitSamples) -> None:
+        """Refuse to tune where there is nothing to tune."""
+        if self.classes_.size != 2:
+            raise ValueError(
+                "threshold='tuned' is for two classes; y has"
+                f" {self.classes_.size} classes"
+            )
+        try:
+            split.label_score(scoring, np.resize(self.classes_, split.y_test.shape))
+        except AttributeError as error:
+            raise ValueError(
+                "threshold='tuned' needs a scoring of predicted labels, such as 'gmean'"
+                f" or 'f1'; {self.scoring!r} asks for more"
+            ) from error
+
+    def _refit(self, X: Array, y: NDArray[Any], sample_weight: Array | None) -> None:
+        start = time.perf_counter()
+        settings = {**self.best_params_, "class_weight": self.class_weight}
+        model = DRMClassifier(coef0=self.coef0, **settings)
+        self.best_estimator_: DRMClassifier = model.fit(X, y, sample_weight)
+        self.refit_time_ = time.perf_counter() - start
 
     def _leaves_one_out(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "loo"
@@ -232,110 +311,131 @@ class DRMClassifierCV(NearestClassMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("the grid is empty: give alphas, betas and a kernel")
         return grid
 
-    def _score(self) -> Score:
-        if self.tie not in ("regularised", "first"):
-            raise ValueError(f"tie must be 'regularised' or 'first', got {self.tie!r}")
-        if callable(self.scoring):
-            return self.scoring
-        if self.scoring not in SCORES:
-            raise ValueError(
-                f"scoring must be a callable or one of {sorted(SCORES)},"
-                f" got {self.scoring!r}"
-            )
-        return SCORES[self.scoring]
+    def _counted(self, scoring: Scoring, weights: Array | None) -> Array | None:
+        """Return how much samples count in scores."""
+        if weights is None or scoring.takes_weights:
+            return weights
+        warnings.warn(
+            f"scoring={self.scoring!r} takes no sample_weight: the weights are in the"
+            " fits, but every sample counts once in the scores",
+            stacklevel=3,
+        )
+        return None
 
-    def _outcomes(
-        self, X: Array, y: NDArray[Any], candidates: list[Candidate], score: Score
-    ) -> list[CandidateOutcome]:
+    def _splits(
+        self,
+        X: Array,
+        y: NDArray[Any],
+        sample_weight: Array | None,
+        counted: Array | None,
+    ) -> list[SplitSamples]:
+        def made(train: Any, test: NDArray[np.intp]) -> SplitSamples:
+            rows = test if train is None else train
+            given = None if sample_weight is None else sample_weight[rows]
+            weights = training_weights(y[rows], self.class_weight, given)
+            judged = None if counted is None else counted[test]
+            return SplitSamples(X, y, self._precomputed(), train, test, weights, judged)
+
         if self._leaves_one_out():
-            parts = [np.arange(y.size)]
-            answers = [left_out_answers(X, y, candidates, n_jobs=self.n_jobs)]
-        else:
-            parts, answers = [], []
-            for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
-                columns = train if self._precomputed() else slice(None)
-                parts.append(test)
-                known, new = X[train][:, columns], X[test][:, columns]
-                answers.append(
-                    held_out_answers(
-                        known, y[train], new, candidates, n_jobs=self.n_jobs
-                    )
-                )
-        return [
-            _scored(list(zip(parts, row, strict=True)), y, score)
-            for row in zip(*answers, strict=True)
-        ]
+            return [made(None, np.arange(len(y)))]
+        splitter = check_cv(self.cv, y, classifier=True)
+        return [made(train, test) for train, test in splitter.split(X, y)]
 
     def _choose(
-        self, candidates: list[Candidate], outcomes: list[CandidateOutcome]
+        self, candidates: list[Candidate], found: list[CandidateOutcome]
     ) -> None:
-        means = np.array(
-            [np.mean(o.scores) if not o.failure else np.nan for o in outcomes]
-        )
+        means = np.array([outcome.mean for outcome in found])
         if np.isnan(means).all():
             raise IllConditionedError(
-                f"no candidate could be scored; the first failed because"
-                f" {outcomes[0].failure or 'its score is not a number'}"
+                "no candidate could be scored; the first failed because"
+                f" {found[0].status}"
             )
         preference = None
         if self.tie == "regularised":
             preference = [candidate.regularisation() for candidate in candidates]
         self.best_index_ = best_of(means, preference)
-        best, outcome = candidates[self.best_index_], outcomes[self.best_index_]
+        best, outcome = candidates[self.best_index_], found[self.best_index_]
         self.alpha_, self.beta_, self.kernel_ = best.alpha, best.beta, best.kernel
+        self.threshold_ = outcome.threshold
+        self.best_params_ = parameters(best)
         self.best_score_ = float(means[self.best_index_])
         if self._leaves_one_out():
-            self.loo_predictions_ = outcome.predictions
-        self.cv_results_ = _results_table(candidates, outcomes, means)
+            self.loo_predictions_ = outcome.labels
+        self.cv_results_ = results_table(candidates, found)
+
+    def _refitted(self) -> DRMClassifier:
+        check_is_fitted(self)
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"this {type(self).__name__} was fitted with refit=False: it has no"
+                " estimator to predict with; fit one with best_params_"
+            )
+        return self.best_estimator_
 
     def dissimilarities(self, X: Any) -> Array:
         """Return the chosen model's δ, (m, g)."""
-        X = check_samples(self, X)
-        return self.best_estimator_.dissimilarities(X)
+        model = self._refitted()
+        return model.dissimilarities(check_samples(self, X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the smallest dissimilarity, or that the threshold says.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Test samples.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        delta = self.dissimilarities(X)
+        if self.threshold_ is None:
+            return nearest_class(delta, self.classes_)
+        check_defined(delta)
+        ones = decision_values(delta) > self.threshold_
+        predicted: NDArray[Any] = self.classes_[ones.astype(np.intp)]
+        return predicted
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the chosen model's probabilities of the classes, (m, g).
+
+        See :meth:`DRMClassifier.predict_proba`. With a tuned threshold the predicted
+        class need not be the most probable one.
+        """
+        model = self._refitted()
+        return model.predict_proba(check_samples(self, X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities of the classes, (m, g)."""
+        model = self._refitted()
+        return model.predict_log_proba(check_samples(self, X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of predictions for X by `scoring`, higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Test samples.
+        y : array-like of shape (m,)
+            Their labels.
+        sample_weight : array-like of shape (m,), default=None
+            Weights of the samples, if the scorer takes any.
+
+        Returns
+        -------
+        float
+        """
+        self._refitted()
+        options = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self.scorer_(self, X, y, **options))
 
     def representation(self, X: Any) -> Array:
         """Return the chosen model's w, (m, n)."""
-        X = check_samples(self, X)
-        return self.best_estimator_.representation(X)
+        model = self._refitted()
+        return model.representation(check_samples(self, X))
 
     def solve_trace(self, x: Any) -> SolveTrace:
         """Solve for one sample with the chosen model and report how it went."""
-        check_is_fitted(self)
-        return self.best_estimator_.solve_trace(x)
-
-
-def _scored(
-    answers: list[tuple[NDArray[np.intp], Answer]], y: NDArray[Any], score: Score
-) -> CandidateOutcome:
-    """Score the predictions of each split; a failed candidate keeps its reason."""
-    scores, predictions = [], y.copy()
-    for rows, labels in answers:
-        if isinstance(labels, str):
-            return CandidateOutcome(failure=labels)
-        scores.append(float(score(y[rows], labels)))
-        predictions[rows] = labels
-    return CandidateOutcome(tuple(scores), predictions)
-
-
-def _results_table(
-    candidates: list[Candidate], outcomes: list[CandidateOutcome], means: Array
-) -> dict[str, list[Any]]:
-    """Return one row per candidate, as ``pandas.DataFrame`` reads it."""
-    ranks = np.full(means.size, means.size, dtype=np.int64)
-    scored = ~np.isnan(means)
-    ranks[scored] = [
-        1 + int((means[scored] > mean + TIE_TOLERANCE).sum()) for mean in means[scored]
-    ]
-    spreads = [float(np.std(o.scores)) if o.scores else float("nan") for o in outcomes]
-    kernels = [c.kernel for c in candidates]
-    return {
-        "alpha": [c.alpha for c in candidates],
-        "beta": [c.beta for c in candidates],
-        "kernel": [k.name if k else "precomputed" for k in kernels],
-        "gamma": [k.gamma if k and k.kind in GAMMA_KERNELS else None for k in kernels],
-        "degree": [k.degree if k and k.kind == "poly" else None for k in kernels],
-        "mean_test_score": means.tolist(),
-        "std_test_score": spreads,
-        "rank_test_score": ranks.tolist(),
-        "status": [o.failure or "ok" for o in outcomes],
-    }
+        return self._refitted().solve_trace(x)

@@ -31,6 +31,12 @@ def grid_search(cv, kernel, parameter):
     return GridSearchCV(DRMClassifier(kernel=kernel), grid, cv=cv)
 
 
+def results(search):
+    """Return all that a search found but the time it took."""
+    table = pd.DataFrame(search.cv_results_)
+    return table.drop(columns=[name for name in table if name.endswith("_time")])
+
+
 def table(search):
     return {
         (row.alpha, row.beta, row.degree, row.gamma): row.mean_test_score
@@ -154,7 +160,8 @@ def test_precomputed_kernel(iris):
     grids = {"alphas": WEIGHTS, "betas": WEIGHTS}
     given = DRMClassifierCV(kernels="precomputed", **grids).fit(K, y)
     linear = DRMClassifierCV(kernels="linear", **grids).fit(X, y)
-    assert given.cv_results_["mean_test_score"] == linear.cv_results_["mean_test_score"]
+    scores = [search.cv_results_["mean_test_score"] for search in (given, linear)]
+    assert np.array_equal(*scores)
     assert (given.predict(K) == linear.predict(X)).all()
     for cv in ("loo", 3):
         search = DRMClassifierCV(kernels="precomputed", cv=cv, **grids).fit(K, y)
@@ -171,7 +178,7 @@ def test_an_asymmetric_precomputed_kernel_counts_as_its_symmetric_part(iris, cv)
     with pytest.warns(UserWarning, match="its symmetric part is used") as caught:
         search.fit(K, y)
     assert len(caught) == 1
-    assert search.cv_results_ == expected.cv_results_
+    assert results(search).equals(results(expected))
     assert (search.dissimilarities(K) == expected.dissimilarities(K)).all()
 
 
@@ -180,7 +187,7 @@ def test_threads_change_nothing(iris):
     grids = {"alphas": WEIGHTS, "betas": WEIGHTS, "gammas": [0.1, 1.0]}
     one = DRMClassifierCV(**grids).fit(X, y)
     two = DRMClassifierCV(n_jobs=2, **grids).fit(X, y)
-    assert pd.DataFrame(one.cv_results_).equals(pd.DataFrame(two.cv_results_))
+    assert results(one).equals(results(two))
 
 
 def test_failed_candidates_are_recorded_and_stepped_over():
@@ -221,7 +228,11 @@ def test_all_candidates_failing_is_one_clear_error():
         ({"gammas": [1.0, 0.0]}, "gamma must be positive and finite"),
         ({"kernels": "laplacian", "gammas": [np.inf]}, "gamma must be positive"),
         ({"scoring": "auc"}, "scoring must be"),
+        ({"scoring": 3}, "scoring must be"),
         ({"tie": "last"}, "tie must be"),
+        ({"refit": "gmean"}, "refit must be"),
+        ({"threshold": 0.5}, "threshold must be"),
+        ({"threshold": "tuned"}, "for two classes; y has 3"),
         ({"alphas": []}, "grid is empty"),
         ({"alphas": [-1.0]}, "alpha must be"),
         ({"betas": [0.0]}, "beta must be"),
@@ -230,3 +241,62 @@ def test_all_candidates_failing_is_one_clear_error():
 def test_wrong_settings_are_named(iris, settings, message):
     with pytest.raises(ValueError, match=message):
         DRMClassifierCV(**settings).fit(*iris)
+
+
+def test_the_results_have_the_columns_of_a_grid_search(iris):
+    X, y = iris
+    ours = DRMClassifierCV(
+        alphas=WEIGHTS,
+        betas=WEIGHTS,
+        kernels=["rbf", "poly", "linear"],
+        gammas=[0.1, 1.0],
+        degrees=[2, 3],
+        cv=KFold(3),
+    ).fit(X, y)
+    weights = {"alpha": WEIGHTS, "beta": WEIGHTS}
+    naive = GridSearchCV(
+        DRMClassifier(),
+        [
+            {**weights, "kernel": ["rbf"], "gamma": [0.1, 1.0]},
+            {**weights, "kernel": ["poly"], "degree": [2, 3]},
+            {**weights, "kernel": ["linear"]},
+        ],
+        cv=KFold(3),
+    ).fit(X, y)
+    table, expected = ours.cv_results_, naive.cv_results_
+    assert set(expected) <= set(table)
+    rows = [table["params"].index(params) for params in expected["params"]]
+    assert sorted(rows) == list(range(20))
+    for name, values in expected.items():
+        if name.startswith("param_"):
+            assert table[name][rows].tolist() == values.tolist(), name
+        elif name.endswith("_score"):
+            assert np.allclose(table[name][rows], values), name
+        elif name.endswith("_time"):
+            assert (table[name] >= 0).all()
+            assert table[name].shape == (20,)
+    assert ours.n_splits_ == naive.n_splits_ == 3
+    assert np.isclose(ours.best_score_, naive.best_score_)
+    assert ours.best_params_ == table["params"][ours.best_index_]
+
+
+def test_best_params_are_those_of_the_refitted_model(iris):
+    X, y = iris
+    search = DRMClassifierCV(
+        alphas=[1.0], betas=[1.0], kernels=["poly"], degrees=[2], coef0=0.5
+    ).fit(X, y)
+    again = DRMClassifier(coef0=0.5, **search.best_params_).fit(X, y)
+    assert np.array_equal(search.dissimilarities(X), again.dissimilarities(X))
+    assert search.refit_time_ > 0
+
+
+def test_without_refit_there_is_nothing_to_predict_with(iris):
+    X, y = iris
+    search = DRMClassifierCV(alphas=WEIGHTS, betas=WEIGHTS, gammas=[1.0])
+    chosen = search.fit(X, y).best_params_
+    search.set_params(refit=False).fit(X, y)
+    assert search.best_params_ == chosen
+    assert not hasattr(search, "best_estimator_")
+    for method in ("predict", "decision_function", "predict_proba", "dissimilarities"):
+        with pytest.raises(AttributeError, match="refit=False"):
+            getattr(search, method)(X)
