@@ -30,6 +30,7 @@ from drmbench.drm.solvers import (
     ProximalPoint,
     Solver,
     Step,
+    warn_if_ill_conditioned,
 )
 from drmbench.drm.system import (
     BlockProblem,
@@ -42,6 +43,9 @@ from drmbench.drm.system import (
     System,
     largest_eigenvalue_bound,
 )
+
+#: Memory that the matrices of PPA or APG may take; else they iterate sample by sample.
+MATRICES_BYTES = 2 * 2**30
 
 
 class Engine(Protocol):
@@ -76,7 +80,7 @@ def step_constant(name: str, system: System, step: Step) -> float:
     """Return the constant c of the solver called `name`; 1 where none is needed."""
     if name == "gd" or (name == "apg" and step == "backtracking"):
         return 1.0
-    return largest_eigenvalue_bound(system)
+    return largest_eigenvalue_bound(system) or 1.0  # any c serves a system of zeros
 
 
 def make_iterative(
@@ -154,6 +158,7 @@ class ExactEngine:
             system.F, partition.codes, partition.n_classes, system.alpha, beta
         )
         self._model = LinearModel.of(sums, system.alpha)
+        warn_if_ill_conditioned(self._model.rcond)
 
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g)."""
@@ -187,6 +192,8 @@ def make_feature_engine(
     if isinstance(penalty, Ridge) and isinstance(system.F, np.ndarray):
         if name == "gd":
             shortcut = LeanDescent(system, penalty.beta, rule)
+        elif MatrixIterates.size(system, rule) > MATRICES_BYTES:
+            shortcut = None
         elif name == "ppa":
             iterates = PPAIterates(system, penalty.beta, c)
             shortcut = MatrixIterates(system, iterates, rule)

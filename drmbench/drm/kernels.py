@@ -194,7 +194,8 @@ class Products:
         """
         X, Y = self._X, self._X if self._Y is None else self._Y
         if kernel.function is not None:
-            return gram_of_callable(kernel.function, X, Y)
+            K = gram_of_callable(kernel.function, X, Y)
+            return K if self._Y is not None else symmetric_part(K, FROM_FUNCTION)
         if kernel.kind in NON_NEGATIVE_KERNELS:  # these need writable arrays
             X, Y = np.require(X, requirements="W"), np.require(Y, requirements="W")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -282,7 +283,12 @@ def gram_of_callable(function: Any, X: Any, Y: Any) -> Array:
     return K
 
 
-def symmetric_part(K: Array) -> Array:
+#: What :func:`symmetric_part` calls a kernel matrix.
+PRECOMPUTED = "the precomputed training kernel matrix"
+FROM_FUNCTION = "the kernel function's matrix of the training samples"
+
+
+def symmetric_part(K: Array, what: str = PRECOMPUTED) -> Array:
     """Return a square kernel matrix's symmetric part, with a warning if it differs."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -294,13 +300,27 @@ def symmetric_part(K: Array) -> Array:
     np.abs(gaps, out=gaps)
     if gaps.max() > allowed and (gaps > allowed + 1e-8 * np.abs(K.T)).any():
         warnings.warn(
-            "the precomputed training kernel matrix is not symmetric; its symmetric"
-            " part is used",
+            f"{what} is not symmetric; its symmetric part is used",
             stacklevel=3,
         )
     symmetric: Array = K + K.T
     symmetric *= 0.5
     return symmetric
+
+
+def check_residual(left: Array, at_landmarks: Array, diagonal: Array) -> None:
+    """Refuse a kernel whose pivoted Cholesky factorisation shows that it is none.
+
+    What landmarks leave of the diagonal is never negative if the kernel is positive
+    semidefinite, and a new column is 0 at the landmarks before it if it is symmetric,
+    up to rounding. Kernel values that no landmark needs are not looked at.
+    """
+    rounding = 1e-8 * float(np.abs(diagonal).max())
+    if left.min() < -rounding or np.abs(at_landmarks).max(initial=0.0) > rounding:
+        raise IllConditionedError(
+            "the kernel is not symmetric and positive semidefinite on the training"
+            " samples, which rank= needs"
+        )
 
 
 def row_products(X: Any, Y: Any) -> Array:
@@ -325,8 +345,9 @@ def squared_norms(X: Any) -> Array:
 class LowRankMap:
     """Feature map of a kernel from a few landmarks among the training samples.
 
-    `diagonal` holds ``k(x_i, x_i)``. There are at most `rank` landmarks, fewer once the
-    residual trace falls below the share `tol` of the trace.
+    `diagonal` holds ``k(x_i, x_i)`` of a positive semidefinite kernel. There are at
+    most `rank` landmarks, fewer once the residual trace falls below the share `tol` of
+    the trace.
     """
 
     def __init__(
@@ -343,6 +364,7 @@ class LowRankMap:
         left = diagonal.astype(np.float64).copy()
         total = float(left.sum())
         chosen: list[int] = []
+        check_residual(left, np.empty(0), diagonal)
         for column in range(features.shape[1]):
             pivot = int(np.argmax(left))
             if left[pivot] <= tol * max(total, np.finfo(float).tiny):
@@ -352,6 +374,7 @@ class LowRankMap:
             features[:, column] = values / np.sqrt(left[pivot])
             left -= features[:, column] ** 2
             left[pivot] = 0.0
+            check_residual(left, values[chosen], diagonal)
             np.maximum(left, 0.0, out=left)
             chosen.append(pivot)
         #: Numbers of the chosen training samples

@@ -13,6 +13,7 @@ Exact leave-one-out costs O(gp²) per sample after one fit. For sample i of clas
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,12 @@ from drmbench.drm.decision import dissimilarities_of_vectors
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import row_products, squared_norms
 from drmbench.drm.partition import Array, ClassPartition, check_labelled
-from drmbench.drm.solvers import solve_spd
+from drmbench.drm.solvers import (
+    TINY,
+    reciprocal_condition,
+    solve_spd,
+    warn_if_ill_conditioned,
+)
 from drmbench.drm.system import check_weights
 
 #: Below this the Sherman-Morrison denominators have lost half their digits.
@@ -56,7 +62,15 @@ class ClassSums:
 
     @classmethod
     def empty(cls, n_classes: int, n_features: int) -> ClassSums:
-        """Return the state before any sample."""
+        """Return the state before any sample.
+
+        Raises
+        ------
+        ValueError
+            If a model of so many features does not fit into the machine's memory.
+        """
+        # The sums, P_c, U_c and the forms of the decision.
+        _check_memory(4 * 8 * n_classes * n_features**2, n_features)
         G = np.zeros((n_classes, n_features, n_features))
         return cls(G, np.zeros(n_classes, dtype=np.int64))
 
@@ -70,7 +84,7 @@ class ClassSums:
         chunk = max(X.shape[0], 1) if is_sparse else CHUNK
         for start in range(0, X.shape[0], chunk):
             part, numbers = X[start : start + chunk], codes[start : start + chunk]
-            roots = 1.0 / np.sqrt(alpha * squared_norms(part) + beta)
+            roots = 1.0 / np.sqrt(alpha * _finite_norms(part) + beta)
             for code in range(n_classes):
                 rows = np.flatnonzero(numbers == code)
                 if is_sparse:
@@ -87,14 +101,45 @@ class ClassSums:
         return ClassSums(self.G + other.G, self.counts + other.counts)
 
 
+def _check_memory(needed: int, n_features: int) -> None:
+    """Refuse what the system would otherwise end by killing the process."""
+    if not hasattr(os, "sysconf"):
+        return
+    present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > present > 0:
+        raise ValueError(
+            f"a linear model of {n_features:,} features takes {needed / 2**30:,.0f} GiB"
+            f" of memory, of which this machine has {present / 2**30:,.0f}; use"
+            " DRMClassifier(kernel='linear', solver='closed_form'), whose memory grows"
+            " with the number of samples"
+        )
+
+
+def _finite_norms(X: Any) -> Array:
+    """Return ``‖x_i‖²`` of each row, unless one overflows."""
+    with np.errstate(over="ignore"):
+        norms = squared_norms(X)
+    if not np.isfinite(norms).all():
+        raise IllConditionedError(
+            "the squared norm of a sample overflows; scale the features (for example by"
+            " their largest absolute value)"
+        )
+    return norms
+
+
 def class_operator(G: Array, count: float, alpha: float) -> Array:
     """Return ``P_c = (I - (α/n_c) G_c)⁻¹ G_c``."""
     if alpha == 0.0:
         return G
-    shrunk = np.eye(G.shape[0]) - (alpha / count) * G
-    P = solve_spd(shrunk, G, "I - (α/n_c)G_c")
+    P = solve_spd(_shrunk(G, count, alpha), G, "I - (α/n_c)G_c")
     symmetric: Array = (P + P.T) / 2.0
     return symmetric
+
+
+def _shrunk(G: Array, count: float, alpha: float) -> Array:
+    """Return ``I - (α/n_c) G_c``."""
+    shrunk: Array = np.eye(G.shape[0]) - (alpha / count) * G
+    return shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +149,7 @@ class LinearModel:
     U: Array  #: ``u_c = U_c x``
     forms: Array  #: Symmetric N_c with ``δ_c(x) = xᵀ N_c x``
     seen: NDArray[np.bool_]  #: Whether the class has any sample
+    rcond: float  #: Estimate of 1/cond, the smallest of all matrices solved with
 
     @classmethod
     def of(cls, sums: ClassSums, alpha: float) -> LinearModel:
@@ -116,9 +162,15 @@ class LinearModel:
             ]
         )
         identity = np.eye(P.shape[1])
-        residual = solve_spd(identity + P.sum(axis=0), identity, "I + P")
-        U = P @ residual
-        return cls(U, decision_forms(U), sums.counts > 0)
+        total = identity + P.sum(axis=0)
+        U = P @ solve_spd(total, identity, "I + P")
+        rcond = reciprocal_condition(total)
+        if alpha > 0:
+            for G, count in zip(sums.G, counts, strict=True):
+                if count:
+                    own = reciprocal_condition(_shrunk(G, count, alpha))
+                    rcond = min(rcond, own)
+        return cls(U, decision_forms(U), sums.counts > 0, rcond)
 
     def dissimilarities(self, X: Any) -> Array:
         """Return δ, (m, g); a class without samples is infinitely far."""
@@ -173,7 +225,10 @@ def linear_loo_dissimilarities(X: Any, y: Any, alpha: float, beta: float) -> Arr
     >>> linear_loo_dissimilarities(X, [0, 0, 1, 1], 1.0, 0.1).argmin(axis=1)
     array([0, 0, 1, 1])
     """
-    return LinearLeaveOneOut(X, y).dissimilarities(alpha, beta)
+    left_out = LinearLeaveOneOut(X, y)
+    delta = left_out.dissimilarities(alpha, beta)
+    left_out.warn_if_ill_conditioned(alpha, beta)
+    return delta
 
 
 class LinearLeaveOneOut:
@@ -201,6 +256,14 @@ class LinearLeaveOneOut:
         sums = ClassSums(unit.G / beta, unit.counts)
         delta = _left_out(self._samples, self._partition, sums, alpha, beta)
         return self._partition.to_sample_order(delta)
+
+    def warn_if_ill_conditioned(self, alpha: float, beta: float) -> None:
+        """Warn if the model of all samples has hardly a digit to trust."""
+        largest = (1.0 + alpha) * float(squared_norms(self._samples).sum())
+        if beta < TINY * largest:
+            codes, g = self._partition.codes, self._partition.n_classes
+            sums = ClassSums.of(self._samples, codes, g, alpha, beta)
+            warn_if_ill_conditioned(LinearModel.of(sums, alpha).rcond, stacklevel=4)
 
 
 def _left_out(

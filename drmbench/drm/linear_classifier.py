@@ -25,6 +25,7 @@ from drmbench.drm.dask_sums import (
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array, check_two_classes
+from drmbench.drm.solvers import warn_if_ill_conditioned
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,9 @@ class _LazyModel:
 
     @cached_property
     def model(self) -> LinearModel:
-        return LinearModel.of(self.sums, self.alpha)
+        model = LinearModel.of(self.sums, self.alpha)
+        warn_if_ill_conditioned(model.rcond)
+        return model
 
 
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):

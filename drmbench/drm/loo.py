@@ -39,7 +39,13 @@ from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import symmetric_part
 from drmbench.drm.linear import linear_loo_dissimilarities
 from drmbench.drm.partition import Array, ClassPartition, check_labelled
-from drmbench.drm.solvers import factorise, factorise_system
+from drmbench.drm.solvers import (
+    TINY,
+    factorise,
+    factorise_system,
+    reciprocal_condition,
+    warn_if_ill_conditioned,
+)
 from drmbench.drm.system import DenseSystem, check_weights
 
 __all__ = [
@@ -97,7 +103,10 @@ def loo_dissimilarities(K: Any, y: Any, alpha: float, beta: float) -> Array:
     partition = ClassPartition.of(y)
     order = partition.order
     system = DenseSystem(symmetric_part(K)[np.ix_(order, order)], partition, alpha)
-    return partition.to_sample_order(loo_dissimilarities_in_class_order(system, beta))
+    delta = loo_dissimilarities_in_class_order(system, beta)
+    if beta < TINY * (1.0 + alpha) * np.abs(system.diagonal).sum():
+        warn_if_ill_conditioned(reciprocal_condition(system.matrix(beta)))
+    return partition.to_sample_order(delta)
 
 
 def loo_predict(K: Any, y: Any, alpha: float, beta: float) -> NDArray[Any]:
