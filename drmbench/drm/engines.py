@@ -13,7 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.decision import dissimilarities, dissimilarities_of_vectors
+from drmbench.drm.decision import (
+    check_finite,
+    dissimilarities,
+    dissimilarities_of_vectors,
+)
+from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.feature_solvers import (
     APGIterates,
     LeanDescent,
@@ -78,9 +83,21 @@ class Shortcut(Protocol):
 
 def step_constant(name: str, system: System, step: Step) -> float:
     """Return the constant c of the solver called `name`; 1 where none is needed."""
+    _check_range(system)
     if name == "gd" or (name == "apg" and step == "backtracking"):
         return 1.0
     return largest_eigenvalue_bound(system) or 1.0  # any c serves a system of zeros
+
+
+def _check_range(system: System) -> None:
+    """Refuse kernel values whose third powers, which iterations need, overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.abs(system.diagonal).max() * system.partition.n_samples
+    if not largest < 1e100:
+        raise IllConditionedError(
+            "the kernel's values are too large to iterate with; scale the features (for"
+            " example by their largest absolute value)"
+        )
 
 
 def make_iterative(
@@ -108,11 +125,17 @@ class KernelEngine:
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        return self.solver.solve(BlockProblem(self.system, inputs.T, self.penalty))
+        with np.errstate(over="ignore", invalid="ignore"):
+            problem = BlockProblem(self.system, inputs.T, self.penalty)
+            solution = self.solver.solve(problem)
+        check_finite(solution.W)
+        return solution
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""
-        return dissimilarities(self.system, self.solve(inputs).W, inputs.T)
+        W = self.solve(inputs).W
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_finite(dissimilarities(self.system, W, inputs.T))
 
 
 class FeatureEngine:
@@ -133,16 +156,21 @@ class FeatureEngine:
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations of test samples given by features, (m, p)."""
-        k = np.ascontiguousarray(to_dense(self.system.F @ inputs.T))
-        return self._solver.solve(BlockProblem(self.system, k, self._penalty))
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = np.ascontiguousarray(to_dense(self.system.F @ inputs.T))
+            solution = self._solver.solve(BlockProblem(self.system, k, self._penalty))
+        check_finite(solution.W)
+        return solution
 
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g), by the shortcut if the solver has one."""
         if self._shortcut is not None:
-            return self._shortcut.dissimilarities(inputs)[0]
+            with np.errstate(over="ignore", invalid="ignore"):
+                return check_finite(self._shortcut.dissimilarities(inputs)[0])
         W = self.solve(inputs).W
-        vectors = self.system.class_vectors(W)
-        return dissimilarities_of_vectors(vectors, to_dense(inputs))
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = self.system.class_vectors(W)
+            return check_finite(dissimilarities_of_vectors(vectors, to_dense(inputs)))
 
 
 class ExactEngine:
@@ -175,8 +203,10 @@ class ExactEngine:
             share = system.alpha / system.partition.counts[code]
             W[block] = system.F[block] @ (residual + share * vectors[code])
         W /= (system.alpha * system.diagonal + self._beta)[:, None]
-        k = np.asarray(system.F @ X.T)
-        return Solution.direct(BlockProblem(system, k, Ridge(self._beta)), W)
+        check_finite(W)
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = np.asarray(system.F @ X.T)
+            return Solution.direct(BlockProblem(system, k, Ridge(self._beta)), W)
 
 
 def make_feature_engine(

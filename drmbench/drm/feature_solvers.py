@@ -126,12 +126,12 @@ class LeanDescent:
         for iteration in range(1, self.rule.max_iter + 1):
             bend = state.curvature(self.beta)
             step = np.divide(
-                state.squares, bend, out=np.zeros_like(bend), where=bend > 0
+                state.squares, bend, out=np.zeros_like(bend), where=~(bend <= 0)
             )
             u -= step * state.vectors
             change = step * np.sqrt(state.squares)
             n_iter[active] = iteration
-            going_on = change > self.rule.tol
+            going_on = ~(change <= self.rule.tol)
             if iteration == self.rule.max_iter:
                 going_on[:] = False
             found[:, :, active[~going_on]] = u[:, :, ~going_on]

@@ -377,6 +377,11 @@ class LowRankMap:
             check_residual(left, values[chosen], diagonal)
             np.maximum(left, 0.0, out=left)
             chosen.append(pivot)
+        if not chosen:
+            raise ValueError(
+                "the kernel is zero on these samples: there is nothing that features"
+                " could approximate"
+            )
         #: Numbers of the chosen training samples
         self.landmarks: NDArray[np.intp] = np.array(chosen, dtype=np.intp)
         self.train_features = np.ascontiguousarray(features[:, : len(chosen)])

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from drmbench.drm.decision import dissimilarities_of_vectors
+from drmbench.drm.decision import check_finite, dissimilarities_of_vectors
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import row_products, squared_norms
 from drmbench.drm.partition import Array, ClassPartition, check_labelled
@@ -35,6 +35,8 @@ from drmbench.drm.system import check_weights
 
 #: Below this the Sherman-Morrison denominators have lost half their digits.
 SAFE = 1e-8
+#: The same for a difference of numbers of this size: four digits are left of it.
+CANCELLED = 1e4 * float(np.finfo(float).eps)
 #: Rows handled at a time: their weighted copy stays in the processor's cache.
 CHUNK = 4096
 
@@ -174,7 +176,8 @@ class LinearModel:
 
     def dissimilarities(self, X: Any) -> Array:
         """Return δ, (m, g); a class without samples is infinitely far."""
-        delta = quadratic_forms(X, self.forms)
+        with np.errstate(over="ignore", invalid="ignore"):
+            delta = check_finite(quadratic_forms(X, self.forms))
         delta[:, ~self.seen] = np.inf
         return delta
 
@@ -337,7 +340,8 @@ class _ClassCorrection:
         tau = s / first
         RX, RV = rows @ self._R, V @ self._R
         second = 1.0 - tau * row_products(V, RV)
-        if (np.abs(second) < SAFE).any():
+        lost = CANCELLED * tau * squared_norms(V)
+        if (np.abs(second) < np.maximum(SAFE, lost)).any():
             raise IllConditionedError("leave-one-out update is near singular")
         factor = tau * row_products(V, RX) / second
         residual = RX + factor[:, None] * RV

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -118,6 +119,7 @@ def check_labelled(X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
         )
     if not np.isfinite(X).all():
         raise ValueError("the matrix contains NaN or infinity")
+    assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     if np.unique(y).size < 2:
         raise ValueError("y has one class only; two or more are needed")

@@ -251,9 +251,9 @@ class GradientDescent(IterativeSolver):
             Qg = problem.system.product(gradient)
             squares = np.einsum("im,im->m", gradient, gradient)
             curvature = np.einsum("im,im->m", gradient, Qg) + beta * squares
-            # At the exact solution both are 0, and so is the step.
+            # At the exact solution both are 0, and so is the step; NaN stays NaN.
             step = np.divide(
-                squares, curvature, out=np.zeros_like(squares), where=curvature > 0
+                squares, curvature, out=np.zeros_like(squares), where=~(curvature <= 0)
             )
             W -= step * gradient
             QW -= step * Qg
