@@ -197,7 +197,7 @@ class MatrixIterates:
     def size(system: FactoredSystem, rule: StoppingRule) -> int:
         """Return the bytes that the forms of all iterations may come to."""
         g, p = system.partition.n_classes, system.F.shape[1]
-        return 8 * (g + 1) * p * p * rule.max_iter
+        return int(8 * (g + 1) * p * p * rule.max_iter)
 
     def _forms(self, iteration: int) -> tuple[Array, Array]:
         """Return the change and decision forms after `iteration` steps, from 1."""
