@@ -5,6 +5,12 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A second environment, with the lowest versions allowed; Python 3.11 has wheels of all.
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= $(shell for python in python3.11 $(PYTHON); do \
+    "$$python" -c '' 2> /dev/null && echo "$$python" && break; done)
+# What they may break: the estimators, methods, configs and commands.
+OLDEST_TESTS := $(addprefix tests/,drm methods contract protocol config cli)
 # One BLAS thread per process: small problems are 50 times slower with oversubscription.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
@@ -14,10 +20,10 @@ ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers; the tests also run in one process.
 WORKERS ?= 2
 
-.PHONY: help demo test check lint types arrows docs format tables figures report sums regression bench clean data
+.PHONY: help demo test test-oldest check lint types arrows docs format tables figures report sums regression bench clean data
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.installed: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,6 +40,17 @@ demo: $(VENV)/.installed ## Install, run configs/quick.yaml on packaged data, pr
 
 test: $(VENV)/.installed data ## Run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+$(OLDEST)/.installed: pyproject.toml tools/lowest_versions.py
+	@test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/bin/python tools/lowest_versions.py > $(OLDEST)/lowest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/lowest.txt \
+	    --editable '.[dev]'
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed ## Test estimators, methods and commands with the lowest versions allowed
+	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile $(OLDEST_TESTS)
 
 check: lint types arrows docs ## Lint, types, which package imports which, documentation
 
@@ -76,5 +93,5 @@ bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minute
 	$(BIN)/python benchmarks/reading.py
 
 clean: ## Remove the environment and caches; data and results stay
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
-	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -not -path './$(VENV)*' -prune -exec rm -rf {} +

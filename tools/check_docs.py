@@ -54,9 +54,9 @@ def misquoted_code() -> Iterator[str]:
 def unknown_targets() -> Iterator[str]:
     """Yield ``make`` targets that documents name and the Makefile lacks."""
     makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     for document in DOCUMENTS:
-        for name in re.findall(r"`make ([a-z]+)", document.read_text()):
+        for name in re.findall(r"`make ([a-z-]+)", document.read_text()):
             if name not in targets:
                 yield f"{document.name}: `make {name}` does not exist"
 

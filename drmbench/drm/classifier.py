@@ -45,7 +45,7 @@ from drmbench.drm.partition import (
     check_two_classes,
 )
 from drmbench.drm.probability import Calibration, TrainingSet
-from drmbench.drm.solvers import ClosedForm
+from drmbench.drm.solvers import ClosedForm, check_minimum
 from drmbench.drm.system import (
     DenseSystem,
     FactoredSystem,
@@ -387,6 +387,12 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         )
         return LowRankEngine(self._map, linear, self._fixed_in_streams(), training)
 
+    def _may_be_indefinite(self) -> bool:
+        """Tell whether a kernel may have negative eigenvalues, for all one knows."""
+        if self.kernel in ("poly", "polynomial"):
+            return self.coef0 < 0 or self.degree % 1 != 0
+        return callable(self.kernel) or self.kernel == "precomputed"
+
     def _kernel_engine(self, name: str, K: Array) -> Engine:
         system = DenseSystem(K, self._partition, self.alpha)
         penalty = make_penalty(self.penalty, self.beta, self._partition)
@@ -394,6 +400,8 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             direct = ClosedForm(system, self.beta)
             direct.warn_if_ill_conditioned()
             return KernelEngine(system, penalty, direct)
+        if self._may_be_indefinite() and self._map is None:
+            check_minimum(system, self.beta if self.penalty == "ridge" else 0.0)
         c = step_constant(name, system, self.step)
         solver = make_iterative(name, c, penalty, self._rule(), self.step)
         return KernelEngine(system, penalty, solver)
@@ -422,10 +430,18 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self._check_signs(X)
         return X
 
+    def _numbers_per_sample(self, p: int) -> int:
+        """Return the length of the longest vector a solver keeps per test sample."""
+        n, g = self._partition.n_samples, self._partition.n_classes
+        features = self.kernel == "linear" and not isinstance(
+            self._engine, KernelEngine
+        )
+        return max(n, g * p) if features else n
+
     def _batches(self, X: Any, largest: int | None = None) -> Iterator[Any]:
         size = self.batch_size or largest
         if size is None:
-            per_sample = 8 * ARRAYS_PER_BATCH * self._partition.n_samples
+            per_sample = 8 * ARRAYS_PER_BATCH * self._numbers_per_sample(X.shape[1])
             size = max(1, BATCH_BYTES // per_sample)
         for start in range(0, X.shape[0], size):
             yield X[start : start + size]
@@ -650,7 +666,9 @@ class DRMClassifier(BaseDRM):
     The kernels "sigmoid" and "additive_chi2" are not positive semidefinite. If β does
     not outweigh the negative eigenvalues, the problem has no minimum, which raises
     IllConditionedError; iterative solvers could not tell, so these kernels are for the
-    closed form and the ridge penalty only.
+    closed form and the ridge penalty only. A kernel matrix that is precomputed or from
+    a function is checked before an iterative solver gets it, by one Cholesky
+    factorisation. If it is not symmetric its symmetric part is used, with a warning.
 
     References
     ----------

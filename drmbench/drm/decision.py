@@ -47,6 +47,16 @@ def dissimilarities_of_vectors(vectors: Array, X: Array) -> Array:
     return delta
 
 
+def check_finite(values: Array) -> Array:
+    """Return what was found for test samples, unless numbers overflowed on the way."""
+    if not np.isfinite(values).all():
+        raise IllConditionedError(
+            "the representation or dissimilarity of a test sample overflows: its kernel"
+            " values are too large; scale the features"
+        )
+    return values
+
+
 def nearest_class(delta: Array, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the class with the smallest dissimilarity; the first of equals.
 

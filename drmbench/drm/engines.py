@@ -13,7 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.drm.decision import dissimilarities, dissimilarities_of_vectors
+from drmbench.drm.decision import (
+    check_finite,
+    dissimilarities,
+    dissimilarities_of_vectors,
+)
+from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.feature_solvers import (
     APGIterates,
     LeanDescent,
@@ -30,6 +35,7 @@ from drmbench.drm.solvers import (
     ProximalPoint,
     Solver,
     Step,
+    warn_if_ill_conditioned,
 )
 from drmbench.drm.system import (
     BlockProblem,
@@ -42,6 +48,9 @@ from drmbench.drm.system import (
     System,
     largest_eigenvalue_bound,
 )
+
+#: Memory that the matrices of PPA or APG may take; else they iterate sample by sample.
+MATRICES_BYTES = 2 * 2**30
 
 
 class Engine(Protocol):
@@ -74,9 +83,21 @@ class Shortcut(Protocol):
 
 def step_constant(name: str, system: System, step: Step) -> float:
     """Return the constant c of the solver called `name`; 1 where none is needed."""
+    _check_range(system)
     if name == "gd" or (name == "apg" and step == "backtracking"):
         return 1.0
-    return largest_eigenvalue_bound(system)
+    return largest_eigenvalue_bound(system) or 1.0  # any c serves a system of zeros
+
+
+def _check_range(system: System) -> None:
+    """Refuse kernel values whose third powers, which iterations need, overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.abs(system.diagonal).max() * system.partition.n_samples
+    if not largest < 1e100:
+        raise IllConditionedError(
+            "the kernel's values are too large to iterate with; scale the features (for"
+            " example by their largest absolute value)"
+        )
 
 
 def make_iterative(
@@ -104,14 +125,18 @@ class KernelEngine:
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        k = self.system.partition.times_roots(inputs.T)
-        return self.solver.solve(BlockProblem(self.system, k, self.penalty))
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = self.system.partition.times_roots(inputs.T)
+            solution = self.solver.solve(BlockProblem(self.system, k, self.penalty))
+        check_finite(solution.W)
+        return solution
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""
-        k = self.system.partition.times_roots(inputs.T)
-        W = self.solver.solve(BlockProblem(self.system, k, self.penalty)).W
-        return dissimilarities(self.system, W, k)
+        W = self.solve(inputs).W
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = self.system.partition.times_roots(inputs.T)
+            return check_finite(dissimilarities(self.system, W, k))
 
 
 class FeatureEngine:
@@ -132,16 +157,21 @@ class FeatureEngine:
 
     def solve(self, inputs: Any) -> Solution:
         """Return the representations of test samples given by features, (m, p)."""
-        k = np.ascontiguousarray(to_dense(self.system.F @ inputs.T))
-        return self._solver.solve(BlockProblem(self.system, k, self._penalty))
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = np.ascontiguousarray(to_dense(self.system.F @ inputs.T))
+            solution = self._solver.solve(BlockProblem(self.system, k, self._penalty))
+        check_finite(solution.W)
+        return solution
 
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g), by the shortcut if the solver has one."""
         if self._shortcut is not None:
-            return self._shortcut.dissimilarities(inputs)[0]
+            with np.errstate(over="ignore", invalid="ignore"):
+                return check_finite(self._shortcut.dissimilarities(inputs)[0])
         W = self.solve(inputs).W
-        vectors = self.system.class_vectors(W)
-        return dissimilarities_of_vectors(vectors, to_dense(inputs))
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = self.system.class_vectors(W)
+            return check_finite(dissimilarities_of_vectors(vectors, to_dense(inputs)))
 
 
 class ExactEngine:
@@ -162,6 +192,7 @@ class ExactEngine:
             partition.weights,
         )
         self._model = LinearModel.of(sums, system.alpha)
+        warn_if_ill_conditioned(self._model.rcond)
 
     def dissimilarities(self, inputs: Any) -> Array:
         """Return δ, (m, g)."""
@@ -178,8 +209,10 @@ class ExactEngine:
             share = system.alpha / system.partition.masses[code]
             W[block] = system.F[block] @ (residual + share * vectors[code])
         W /= (system.alpha * system.diagonal + self._beta)[:, None]
-        k = np.asarray(system.F @ X.T)
-        return Solution.direct(BlockProblem(system, k, Ridge(self._beta)), W)
+        check_finite(W)
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = np.asarray(system.F @ X.T)
+            return Solution.direct(BlockProblem(system, k, Ridge(self._beta)), W)
 
 
 def make_feature_engine(
@@ -195,6 +228,8 @@ def make_feature_engine(
     if isinstance(penalty, Ridge) and isinstance(system.samples, np.ndarray):
         if name == "gd":
             shortcut = LeanDescent(system, penalty.beta, rule)
+        elif MatrixIterates.size(system, rule) > MATRICES_BYTES:
+            shortcut = None
         elif name == "ppa":
             iterates = PPAIterates(system, penalty.beta, c)
             shortcut = MatrixIterates(system, iterates, rule)

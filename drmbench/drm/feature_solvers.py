@@ -32,6 +32,8 @@ from drmbench.drm.system import FactoredSystem, StoppingRule
 #: the gradient then takes half a megabyte.
 BATCH = 64
 ROWS = 1024
+#: Memory that a batch's class vectors may take.
+VECTORS_BYTES = 256 * 2**20
 
 
 class _State:
@@ -105,8 +107,11 @@ class LeanDescent:
 
     def dissimilarities(self, X: Array) -> tuple[Array, NDArray[np.int64]]:
         """Return δ, (m, g), and the iterations each row of X took, (m,)."""
-        starts = range(0, X.shape[0], BATCH)
-        parts = [self._solve(X[start : start + BATCH]) for start in starts]
+        # Fewer where the class vectors of so many would take too much memory.
+        g, p = self.system.partition.n_classes, self.system.F.shape[1]
+        batch = min(BATCH, max(1, VECTORS_BYTES // (8 * g * p)))
+        starts = range(0, X.shape[0], batch)
+        parts = [self._solve(X[start : start + batch]) for start in starts]
         return (
             np.concatenate([delta for delta, _ in parts]),
             np.concatenate([n_iter for _, n_iter in parts]),
@@ -121,12 +126,12 @@ class LeanDescent:
         for iteration in range(1, self.rule.max_iter + 1):
             bend = state.curvature(self.beta)
             step = np.divide(
-                state.squares, bend, out=np.zeros_like(bend), where=bend > 0
+                state.squares, bend, out=np.zeros_like(bend), where=~(bend <= 0)
             )
             u -= step * state.vectors
             change = step * np.sqrt(state.squares)
             n_iter[active] = iteration
-            going_on = change > self.rule.tol
+            going_on = ~(change <= self.rule.tol)
             if iteration == self.rule.max_iter:
                 going_on[:] = False
             found[:, :, active[~going_on]] = u[:, :, ~going_on]
@@ -187,6 +192,12 @@ class MatrixIterates:
         self._iterates = iterates
         self._rule = rule
         self._known: list[tuple[Array, Array]] = []
+
+    @staticmethod
+    def size(system: FactoredSystem, rule: StoppingRule) -> int:
+        """Return the bytes that the forms of all iterations may come to."""
+        g, p = system.partition.n_classes, system.F.shape[1]
+        return int(8 * (g + 1) * p * p * rule.max_iter)
 
     def _forms(self, iteration: int) -> tuple[Array, Array]:
         """Return the change and decision forms after `iteration` steps, from 1."""

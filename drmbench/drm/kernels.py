@@ -194,7 +194,8 @@ class Products:
         """
         X, Y = self._X, self._X if self._Y is None else self._Y
         if kernel.function is not None:
-            return gram_of_callable(kernel.function, X, Y)
+            K = gram_of_callable(kernel.function, X, Y)
+            return K if self._Y is not None else symmetric_part(K, FROM_FUNCTION)
         if kernel.kind in NON_NEGATIVE_KERNELS:  # these need writable arrays
             X, Y = np.require(X, requirements="W"), np.require(Y, requirements="W")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -336,7 +337,12 @@ def gram_of_callable(function: Any, X: Any, Y: Any) -> Array:
     return K
 
 
-def symmetric_part(K: Array) -> Array:
+#: What :func:`symmetric_part` calls a kernel matrix.
+PRECOMPUTED = "the precomputed training kernel matrix"
+FROM_FUNCTION = "the kernel function's matrix of the training samples"
+
+
+def symmetric_part(K: Array, what: str = PRECOMPUTED) -> Array:
     """Return a square kernel matrix's symmetric part, with a warning if it differs."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -348,8 +354,7 @@ def symmetric_part(K: Array) -> Array:
     np.abs(gaps, out=gaps)
     if gaps.max() > allowed and (gaps > allowed + 1e-8 * np.abs(K.T)).any():
         warnings.warn(
-            "the precomputed training kernel matrix is not symmetric; its symmetric"
-            " part is used",
+            f"{what} is not symmetric; its symmetric part is used",
             stacklevel=3,
         )
     symmetric: Array = K + K.T

@@ -16,6 +16,7 @@ two eigen-decompositions per class give N, P' and R of every a
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from drmbench.drm.decision import dissimilarities_of_vectors
+from drmbench.drm.decision import check_finite, dissimilarities_of_vectors
 from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import row_products, squared_norms
 from drmbench.drm.partition import (
@@ -34,13 +35,20 @@ from drmbench.drm.partition import (
     check_labelled,
     check_two_classes,
 )
-from drmbench.drm.solvers import solve_spd
+from drmbench.drm.solvers import (
+    TINY,
+    reciprocal_condition,
+    solve_spd,
+    warn_if_ill_conditioned,
+)
 from drmbench.drm.system import check_weights
 from drmbench.drm.weights import ClassWeight, training_weights
 
 #: Below this the Sherman-Morrison denominators have lost half their digits. Samples
 #: with weights of their own are fitted again much earlier: few of them are concerned.
 SAFE, SAFE_VARYING = 1e-8, 1e-3
+#: The same for a difference of numbers of this size: four digits are left of it.
+CANCELLED = 1e4 * float(np.finfo(float).eps)
 #: Rows handled at a time: their weighted copy stays in the processor's cache.
 CHUNK = 4096
 
@@ -84,7 +92,15 @@ class ClassSums:
 
     @classmethod
     def empty(cls, n_classes: int, n_features: int) -> ClassSums:
-        """Return the state before any sample."""
+        """Return the state before any sample.
+
+        Raises
+        ------
+        ValueError
+            If a model of so many features does not fit into the machine's memory.
+        """
+        # The sums, P_c, U_c and the forms of the decision.
+        _check_memory(4 * 8 * n_classes * n_features**2, n_features)
         G = np.zeros((n_classes, n_features, n_features))
         return cls(G, np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes))
 
@@ -104,7 +120,7 @@ class ClassSums:
         chunk = max(X.shape[0], 1) if is_sparse else CHUNK
         for start in range(0, X.shape[0], chunk):
             part, numbers = X[start : start + chunk], codes[start : start + chunk]
-            roots = 1.0 / np.sqrt(alpha * squared_norms(part) + beta)
+            roots = 1.0 / np.sqrt(alpha * _finite_norms(part) + beta)
             if weights is not None:
                 roots *= np.sqrt(weights[start : start + chunk])
             for code in range(n_classes):
@@ -153,14 +169,45 @@ class SharedSums:
         return ClassSums(unit.G / beta, unit.counts, unit.masses)
 
 
+def _check_memory(needed: int, n_features: int) -> None:
+    """Refuse what the system would otherwise end by killing the process."""
+    if not hasattr(os, "sysconf"):
+        return
+    present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > present > 0:
+        raise ValueError(
+            f"a linear model of {n_features:,} features takes {needed / 2**30:,.0f} GiB"
+            f" of memory, of which this machine has {present / 2**30:,.0f}; use"
+            " DRMClassifier(kernel='linear', solver='closed_form'), whose memory grows"
+            " with the number of samples"
+        )
+
+
+def _finite_norms(X: Any) -> Array:
+    """Return ``‖x_i‖²`` of each row, unless one overflows."""
+    with np.errstate(over="ignore"):
+        norms = squared_norms(X)
+    if not np.isfinite(norms).all():
+        raise IllConditionedError(
+            "the squared norm of a sample overflows; scale the features (for example by"
+            " their largest absolute value)"
+        )
+    return norms
+
+
 def class_operator(G: Array, mass: float, alpha: float) -> Array:
     """Return ``P_c = (I - (α/n_c) G_c)⁻¹ G_c``; n_c is the class's mass."""
     if alpha == 0.0:
         return G
-    shrunk = np.eye(G.shape[0]) - (alpha / mass) * G
-    P = solve_spd(shrunk, G, "I - (α/n_c)G_c")
+    P = solve_spd(_shrunk(G, mass, alpha), G, "I - (α/n_c)G_c")
     symmetric: Array = (P + P.T) / 2.0
     return symmetric
+
+
+def _shrunk(G: Array, count: float, alpha: float) -> Array:
+    """Return ``I - (α/n_c) G_c``."""
+    shrunk: Array = np.eye(G.shape[0]) - (alpha / count) * G
+    return shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +217,7 @@ class LinearModel:
     U: Array  #: ``u_c = U_c x``
     forms: Array  #: Symmetric N_c with ``δ_c(x) = xᵀ N_c x``
     seen: NDArray[np.bool_]  #: Whether the class has any sample
+    rcond: float  #: Estimate of 1/cond, the smallest of all matrices solved with
 
     @classmethod
     def of(cls, sums: ClassSums, alpha: float) -> LinearModel:
@@ -181,13 +229,20 @@ class LinearModel:
             ]
         )
         identity = np.eye(P.shape[1])
-        residual = solve_spd(identity + P.sum(axis=0), identity, "I + P")
-        U = P @ residual
-        return cls(U, decision_forms(U), sums.masses > 0)
+        total = identity + P.sum(axis=0)
+        U = P @ solve_spd(total, identity, "I + P")
+        rcond = reciprocal_condition(total)
+        if alpha > 0:
+            for G, mass in zip(sums.G, sums.masses.tolist(), strict=True):
+                if mass:
+                    own = reciprocal_condition(_shrunk(G, mass, alpha))
+                    rcond = min(rcond, own)
+        return cls(U, decision_forms(U), sums.masses > 0, rcond)
 
     def dissimilarities(self, X: Any) -> Array:
         """Return δ, (m, g); a class without samples is infinitely far."""
-        delta = quadratic_forms(X, self.forms)
+        with np.errstate(over="ignore", invalid="ignore"):
+            delta = check_finite(quadratic_forms(X, self.forms))
         delta[:, ~self.seen] = np.inf
         return delta
 
@@ -254,7 +309,10 @@ def linear_loo_dissimilarities(
     array([0, 0, 1, 1])
     """
     weights = training_weights(np.asarray(y), class_weight, sample_weight)
-    return LinearLeaveOneOut(X, y, weights).dissimilarities(alpha, beta)
+    left_out = LinearLeaveOneOut(X, y, weights)
+    delta = left_out.dissimilarities(alpha, beta)
+    left_out.warn_if_ill_conditioned(alpha, beta)
+    return delta
 
 
 class LinearLeaveOneOut:
@@ -291,6 +349,13 @@ class LinearLeaveOneOut:
             model = LinearModel.of(sums, alpha)
             delta[self._idle] = model.dissimilarities(self._idle_samples)
         return delta
+
+    def warn_if_ill_conditioned(self, alpha: float, beta: float) -> None:
+        """Warn if the model of all samples has hardly a digit to trust."""
+        largest = (1.0 + alpha) * float(squared_norms(self._samples).sum())
+        if beta < TINY * largest:
+            sums = self._sums.of(alpha, beta)
+            warn_if_ill_conditioned(LinearModel.of(sums, alpha).rcond, stacklevel=4)
 
 
 def _left_out(
@@ -398,6 +463,7 @@ class _ClassCorrection(ABC):
         RX, RV = self._R(rows, a), self._R(V, a)
         second = 1.0 - tau * row_products(V, RV)
         divisors = np.minimum(np.abs(first), 1.0) * np.abs(second) * self._divisors(a)
+        divisors[np.abs(second) < CANCELLED * tau * squared_norms(V)] = 0.0
         factor = tau * row_products(V, RX) / second
         residual = RX + factor[:, None] * RV
         vectors = np.stack(

@@ -27,6 +27,7 @@ from drmbench.drm.dask_sums import (
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.linear import ClassSums, LinearModel, with_constant
 from drmbench.drm.partition import Array, announced_classes, check_two_classes
+from drmbench.drm.solvers import warn_if_ill_conditioned
 from drmbench.drm.weights import ClassWeight, check_sample_weight, class_factors
 
 
@@ -40,7 +41,9 @@ class _LazyModel:
 
     @cached_property
     def model(self) -> LinearModel:
-        return LinearModel.of(self.sums.scaled(self.factors), self.alpha)
+        model = LinearModel.of(self.sums.scaled(self.factors), self.alpha)
+        warn_if_ill_conditioned(model.rcond)
+        return model
 
 
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):

@@ -50,7 +50,13 @@ from drmbench.drm.partition import (
     check_labelled,
     check_two_classes,
 )
-from drmbench.drm.solvers import ClosedForm, factorise
+from drmbench.drm.solvers import (
+    TINY,
+    ClosedForm,
+    factorise,
+    reciprocal_condition,
+    warn_if_ill_conditioned,
+)
 from drmbench.drm.system import DenseSystem, check_weights
 from drmbench.drm.threads import one_blas_thread
 from drmbench.drm.weights import ClassWeight, training_weights
@@ -145,6 +151,8 @@ def loo_dissimilarities(
     if idle.size:
         W = ClosedForm(system, beta).representations(k_idle)
         delta[idle] = dissimilarities(system, W, k_idle)
+    if beta < TINY * (1.0 + alpha) * np.abs(system.diagonal).sum():
+        warn_if_ill_conditioned(reciprocal_condition(system.matrix(beta)))
     return delta
 
 

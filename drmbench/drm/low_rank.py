@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from drmbench.drm.engines import ExactEngine
+from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.kernels import Kernel, gram, kernel_diagonal
 from drmbench.drm.linear import CHUNK, ClassSums
 from drmbench.drm.linear_classifier import LinearDRMClassifier
@@ -31,6 +32,8 @@ CANDIDATES = 10_000
 #: A sample is no landmark if what is left of its ``k(x, x)`` is below this share of the
 #: largest: rounding errors would be magnified too much.
 TOLERANCE = 1e-10
+#: Errors up to this share of the largest ``k(x, x)`` may be rounding.
+ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,8 @@ def pivoted_cholesky(
     """
     draws = np.random.default_rng(0).random(min(rank, X.shape[0]))
     left = kernel_diagonal(X, kernel)
+    rounding = ROUNDING * float(np.abs(left).max())
+    _check_residual(left, np.empty(0), rounding)
     total, least = float(left.sum()), TOLERANCE * float(left.max())
     columns = np.zeros((len(draws), X.shape[0]))
     chosen: list[int] = []
@@ -65,15 +70,31 @@ def pivoted_cholesky(
         before, column = columns[:number], columns[number]
         column[:] = gram(X, X[[pivot]], kernel=kernel)[:, 0]
         column -= before[:, pivot] @ before
+        at_landmarks = column[chosen]
         column /= np.sqrt(left[pivot])
         left -= column * column
         left[pivot] = 0.0
+        _check_residual(left, at_landmarks, rounding)
         chosen.append(pivot)
     return PivotedCholesky(
         np.array(chosen, dtype=np.intp),
         np.ascontiguousarray(columns[: len(chosen)].T),
         float(np.maximum(left, 0.0).sum()) / total if total else 0.0,
     )
+
+
+def _check_residual(left: Array, at_landmarks: Array, rounding: float) -> None:
+    """Refuse a kernel whose pivoted Cholesky factorisation shows that it is none.
+
+    What landmarks leave of the diagonal is never negative if the kernel is positive
+    semidefinite, and a new column is 0 at the landmarks before it if it is symmetric,
+    up to rounding. Kernel values that no landmark needs are not looked at.
+    """
+    if left.min() < -rounding or np.abs(at_landmarks).max(initial=0.0) > rounding:
+        raise IllConditionedError(
+            "the kernel is not symmetric and positive semidefinite on the training"
+            " samples, which rank= needs"
+        )
 
 
 @dataclass(frozen=True, eq=False)

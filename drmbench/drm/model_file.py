@@ -106,7 +106,7 @@ def save_model(
         "class_names": None if class_names is None else list(class_names),
         "target": target,
     }
-    arrays = {
+    arrays: dict[str, Any] = {
         "about": np.array(json.dumps(about)),
         "classes": classes,
         "sums": classifier.sums_,
@@ -117,7 +117,7 @@ def save_model(
         arrays["scale"] = np.asarray(scale, dtype=np.float64)
     try:
         with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, allow_pickle=False, **arrays)
+            np.savez(stream, **arrays)  # of types that need no pickle
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from error
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 Array = NDArray[np.float64]
 
@@ -148,8 +149,17 @@ def check_samples(estimator: Any, X: Any, **options: Any) -> Any:
 
 def check_labelled(X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
     """Return X as finite float64, and y as labels of two or more classes."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    y = np.asarray(y)
+    # Of its checks only those for complex numbers and sparse matrices are left.
+    X = check_array(
+        X,
+        dtype=np.float64,
+        ensure_all_finite=False,
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+    )
+    X, y = np.ascontiguousarray(X), np.asarray(y)
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ValueError(
             "expected a matrix and one label per row, got shapes"
@@ -157,6 +167,8 @@ def check_labelled(X: Any, y: Any) -> tuple[Array, NDArray[Any]]:
         )
     if not np.isfinite(X).all():
         raise ValueError("the matrix contains NaN or infinity")
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
     if np.unique(y).size < 2:
         raise ValueError("y has one class only; two or more are needed")
     return X, y

@@ -29,6 +29,10 @@ from drmbench.drm.system import (
 
 Step = Literal["fixed", "backtracking"]
 
+#: With a smaller 1/cond, about two digits of a solution or fewer can be trusted. No
+#: system is that bad whose β is a larger share of the trace of K + αH.
+TINY = 100 * float(np.finfo(float).eps)
+
 
 def factorise(matrix: Array, what: str) -> Array:
     """Return the lower Cholesky factor of a positive definite matrix.
@@ -61,6 +65,45 @@ def factorise_system(system: DenseSystem, beta: float) -> tuple[Array, float]:
     return factor, float(rcond)
 
 
+def reciprocal_condition(matrix: Array) -> float:
+    """Estimate 1/cond of a symmetric matrix; 0 if it is not positive definite."""
+    norm = float(np.abs(matrix).sum(axis=0).max(initial=0.0))
+    factor, info = lapack.dpotrf(matrix, lower=1, clean=0)
+    return float(lapack.dpocon(factor, norm, uplo="L")[0]) if info == 0 else 0.0
+
+
+def warn_if_ill_conditioned(rcond: float, stacklevel: int = 3) -> None:
+    """Warn when fewer than about two digits of a solution can be trusted."""
+    if rcond < TINY:
+        warnings.warn(
+            f"the system is ill-conditioned (reciprocal condition {rcond:.1g})"
+            ": close predictions depend on rounding; scale the features or raise"
+            " beta",
+            ConditioningWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def check_minimum(system: DenseSystem, beta: float) -> None:
+    """Refuse a system that is indefinite although β is added, as far as one can tell.
+
+    The closed form notices; an iterative solver would return some point on the way
+    down. Negative eigenvalues that rounding may have caused pass.
+
+    Raises
+    ------
+    IllConditionedError
+        If there is no minimum, or none that is unique.
+    """
+    rounding = 1e-8 * float(np.abs(system.diagonal).sum())
+    matrix = system.matrix(max(beta, rounding, np.finfo(float).tiny))
+    if lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)[1] != 0:
+        raise IllConditionedError(
+            "the kernel matrix is not positive semidefinite and the problem has no"
+            " minimum; with penalty='ridge' a larger beta may give it one"
+        )
+
+
 def solve_spd(matrix: Array, right: Array, what: str) -> Array:
     """Solve with a symmetric positive definite p × p matrix, or raise clearly."""
     factor = factorise(matrix.copy(), what)
@@ -87,14 +130,7 @@ class ClosedForm:
 
     def warn_if_ill_conditioned(self) -> None:
         """Warn when fewer than about two digits of the solution can be trusted."""
-        if self.rcond < 100 * np.finfo(float).eps:
-            warnings.warn(
-                f"the system is ill-conditioned (reciprocal condition {self.rcond:.1g})"
-                ": close predictions depend on rounding; scale the features or raise"
-                " beta",
-                ConditioningWarning,
-                stacklevel=4,
-            )
+        warn_if_ill_conditioned(self.rcond, stacklevel=5)
 
     def representations(self, k: Array) -> Array:
         """Return w for a block of test samples at once, (n, m) like ``k``.
@@ -215,9 +251,9 @@ class GradientDescent(IterativeSolver):
             Qg = problem.system.product(gradient)
             squares = np.einsum("im,im->m", gradient, gradient)
             curvature = np.einsum("im,im->m", gradient, Qg) + beta * squares
-            # At the exact solution both are 0, and so is the step.
+            # At the exact solution both are 0, and so is the step; NaN stays NaN.
             step = np.divide(
-                squares, curvature, out=np.zeros_like(squares), where=curvature > 0
+                squares, curvature, out=np.zeros_like(squares), where=~(curvature <= 0)
             )
             W -= step * gradient
             QW -= step * Qg

@@ -18,11 +18,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.svm import _libsvm as libsvm
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from drmbench.drm.kernels import DECADES, Kernel, Products, gram, resolve_gamma
@@ -51,6 +51,15 @@ ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 #: Iterations of libsvm; see :class:`KernelSVC`.
 MAX_ITERATIONS = 30_000
 
+#: Versions of scikit-learn whose private libsvm module equals SVC bit for bit, which a
+#: test shows on the one installed. Elsewhere leave-one-out trains SVC itself.
+VERIFIED_LIBSVM = ("1.6", "1.7", "1.8", "1.9")
+libsvm: Any = None
+if ".".join(sklearn.__version__.split(".")[:2]) in VERIFIED_LIBSVM:
+    from sklearn.svm import _libsvm
+
+    libsvm = _libsvm
+
 
 @dataclass(eq=False)
 class GramSVC:
@@ -71,20 +80,13 @@ class GramSVC:
         cost = self.C * self._scale
         if not np.isfinite(cost):
             raise MethodFailedError(f"C={self.C:g} times the kernel's scale overflows")
-        machine = SVC(
-            kernel="precomputed",
+        self._machine = _trained_svc(
+            self._scaled(K),
+            y,
             C=cost,
             max_iter=self.max_iter,
             class_weight=self.class_weight,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            try:
-                self._machine = machine.fit(self._scaled(K), y)
-            except ValueError as error:
-                if "not finite" not in str(error):
-                    raise
-                raise MethodFailedError(f"libsvm: {error}") from error
         return self
 
     @property
@@ -107,6 +109,19 @@ class GramSVC:
 
     def _scaled(self, K: Matrix) -> Matrix:
         return K if self._scale == 1.0 else K / self._scale
+
+
+def _trained_svc(K: Matrix, y: NDArray[Any], **arguments: Any) -> SVC:
+    """Train scikit-learn's SVC on a kernel matrix, converged or not."""
+    machine = SVC(kernel="precomputed", **arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            return machine.fit(K, y)
+        except ValueError as error:
+            if "not finite" not in str(error):
+                raise
+            raise MethodFailedError(f"libsvm: {error}") from error
 
 
 def kernel_scale(K: Matrix) -> float:
@@ -143,7 +158,8 @@ class PairMachine:
     """A machine for two classes; what an :class:`SVC` has, without its checks.
 
     ``SVC.fit`` takes two milliseconds to check its input, libsvm a fraction of one to
-    train on a hundred samples, and leave-one-out trains thousands.
+    train on a hundred samples, and leave-one-out trains thousands. So libsvm is called
+    directly where that is known to be the same (:data:`VERIFIED_LIBSVM`).
     """
 
     support: Places
@@ -154,6 +170,14 @@ class PairMachine:
     @classmethod
     def train(cls, K: Matrix, y: Places, *, C: float, max_iter: int) -> PairMachine:
         """Train on the kernel matrix of the samples of two classes."""
+        if libsvm is None:
+            machine = _trained_svc(K, y, C=C, max_iter=max_iter)
+            return cls(
+                machine.support_,
+                machine.dual_coef_[0],
+                float(machine.intercept_[0]),
+                int(machine.fit_status_) == 0,
+            )
         libsvm.set_verbosity_wrap(0)
         support, _, _, coefficients, intercept, _, _, status, _ = libsvm.fit(
             K, y.astype(np.float64), kernel="precomputed", C=C, max_iter=max_iter

@@ -145,7 +145,7 @@ def altered(path: Path, **changes: Any) -> Path:
     kept = {name: value for name, value in arrays.items() if value is not None}
     other = path.with_name("b.model")
     with other.open("wb") as stream:
-        np.savez(stream, allow_pickle=True, **kept)
+        np.savez(stream, **kept)
     return other
 
 

@@ -38,10 +38,10 @@ def results(search):
 
 
 def table(search):
-    return {
-        (row.alpha, row.beta, row.degree, row.gamma): row.mean_test_score
-        for row in pd.DataFrame(search.cv_results_).fillna(0.0).itertuples()
-    }
+    results = search.cv_results_
+    columns = (results[name] for name in ("alpha", "beta", "degree", "gamma"))
+    keys = (tuple(value or 0.0 for value in row) for row in zip(*columns, strict=True))
+    return dict(zip(keys, results["mean_test_score"], strict=True))
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def assert_same_table(ours, naive):
         (make_scorer(roc_auc_score, response_method="predict_proba"), 2),
         (own_scorer, 2),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 @pytest.mark.parametrize("cv", [KFold(4, shuffle=True, random_state=0), 3])
 def test_scores_ranks_and_choice_are_those_of_a_grid_search(scoring, n_classes, cv):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from method_problems import blobs
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
@@ -86,7 +88,14 @@ def test_a_solution_that_is_not_finite_is_a_failure(
     monkeypatch.setattr(SVC, "fit", fit)
     with pytest.raises(MethodFailedError, match="libsvm: The dual coefficients"):
         GramSVC(C=1.0).fit(np.eye(2), np.array([0, 1]))
-    monkeypatch.setattr(svm.libsvm, "fit", lambda *_, **__: infinite_solution)
+    with monkeypatch.context() as unverified:
+        unverified.setattr(svm, "libsvm", None)
+        with pytest.raises(MethodFailedError, match="libsvm: The dual coefficients"):
+            left_out_labels(np.eye(4), np.array([0, 0, 1, 1]), C=1.0, max_iter=10)
+    private = SimpleNamespace(
+        set_verbosity_wrap=lambda _: None, fit=lambda *_, **__: infinite_solution
+    )
+    monkeypatch.setattr(svm, "libsvm", private)
     with pytest.raises(MethodFailedError, match="libsvm: the solution"):
         left_out_labels(np.eye(4), np.array([0, 0, 1, 1]), C=1.0, max_iter=10)
 
@@ -106,6 +115,18 @@ def test_one_class_is_what_is_predicted() -> None:
     assert model.predict([[5.0]]).tolist() == ["only"]
 
 
+@pytest.fixture(params=["private", "public"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train by scikit-learn's private libsvm module, then by SVC instead."""
+    if request.param == "public":
+        monkeypatch.setattr(svm, "libsvm", None)
+    elif svm.libsvm is None:
+        pytest.skip(
+            f"scikit-learn {sklearn.__version__} is not in VERIFIED_LIBSVM; SVC is used"
+        )
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("counts", [(12, 9), (7, 5, 6), (9, 1), (6, 1, 5)])
 @pytest.mark.parametrize("max_iter", [10_000, 5])
 def test_left_out_labels_equal_machines_trained_without_the_sample(
@@ -150,6 +171,7 @@ def test_leaving_out_prints_nothing() -> None:
     assert (answer.stdout, answer.stderr) == ("", "")
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("max_iter", [10_000, 5])
 def test_the_machine_without_checks_is_scikit_learns(max_iter: int) -> None:
     X, y = blobs((20, 15), 3, gap=0.5)
