@@ -194,13 +194,34 @@ def group_all_but(
     return group_candidates(candidates, others)
 
 
+def only_of_class(y: Labels) -> NDArray[np.intp]:
+    """Return the numbers of the samples that are the only one of their class.
+
+    Examples
+    --------
+    >>> only_of_class(np.array([2, 0, 0, 1]))
+    array([0, 3])
+    """
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[codes] == 1)
+
+
 def left_out_by_refits(
-    predict_grid: GridPredictor, X: Matrix, y: Labels, candidates: Grid, *, seed: int
+    predict_grid: GridPredictor,
+    X: Matrix,
+    y: Labels,
+    candidates: Grid,
+    *,
+    seed: int,
+    samples: Iterable[int] | None = None,
 ) -> GridPredictions:
-    """Predict every sample by one call of a grid predictor without it."""
+    """Predict every sample by one call of a grid predictor without it.
+
+    With `samples` only those are predicted; the others have no prediction.
+    """
     answer = GridAnswer(len(candidates), len(X))
     everyone = np.arange(len(X))
-    for left_out in everyone:
+    for left_out in everyone if samples is None else samples:
         rest = everyone != left_out
         part = predict_grid(X[rest], y[rest], X[[left_out]], candidates, seed=seed)
         answer.labels[:, left_out] = part.labels[:, 0]

@@ -32,6 +32,8 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         *("drm-gd", "drm-ppa", "drm-apg", "drm-exact"),
     ),
     "linear_svm": ("l1-svm", "l2-svm"),
+    "representation": ("crc", "procrc"),
+    "sparse_representation": ("src",),
     "oversampling": tuple(
         f"{sampler}-{classifier}"
         for sampler, classifier in product(
