@@ -45,6 +45,7 @@ from drmbench.methods.base import (
     Matrix,
     Method,
     MethodFailedError,
+    fewest_coordinates,
     left_out_by_refits,
     naive_grid_predictions,
     only_of_class,
@@ -68,18 +69,6 @@ def unit_rows(X: Matrix) -> Matrix:
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
     units: Matrix = X / np.where(lengths > 0, lengths, 1.0)
     return units
-
-
-def fewest_coordinates(Z: Matrix) -> tuple[Matrix, Matrix | None]:
-    """Return the rows in coordinates of their span, and its basis.
-
-    The basis (columns of length one) is None where the rows have no more features than
-    there are rows, and stay as they are.
-    """
-    if Z.shape[1] <= len(Z):
-        return Z, None
-    basis, coordinates = np.linalg.qr(Z.T)
-    return np.ascontiguousarray(coordinates.T), basis
 
 
 def settle_ties(residuals: Matrix) -> Matrix:
@@ -237,7 +226,7 @@ class CollaborativeClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "lam": [Interval(Real, 0, None, closed="neither")],
     }
-    _rule: ClassVar[Rule] = staticmethod(regularised_residuals)
+    _rule = staticmethod(regularised_residuals)
 
     def __init__(self, *, lam: float = 0.01) -> None:
         self.lam = lam
@@ -337,7 +326,7 @@ class ProbabilisticCollaborativeClassifier(CollaborativeClassifier):
         "lam": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="left")],
     }
-    _rule: ClassVar[Rule] = staticmethod(collaborative_distances)
+    _rule = staticmethod(collaborative_distances)
 
     def __init__(self, *, lam: float = 0.01, gamma: float = 0.01) -> None:
         super().__init__(lam=lam)

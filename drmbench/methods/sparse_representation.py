@@ -31,8 +31,9 @@ from drmbench.methods.base import (
     Labels,
     Matrix,
     Method,
+    fewest_coordinates,
 )
-from drmbench.methods.representation import fewest_coordinates, settle_ties, unit_rows
+from drmbench.methods.representation import settle_ties, unit_rows
 
 #: Weight of ``½‖w‖²``: it makes the solution unique where samples depend on each other.
 _RIDGE = 1e-7
@@ -57,7 +58,7 @@ class ActiveSet:
         self.Z, self.y, self.excluded = Z, y, excluded
         #: Rows that take part, and their coefficients
         self.members = np.empty(0, dtype=np.intp)
-        self.weights = np.empty(0)
+        self.weights: Matrix = np.empty(0)
 
     def solve(self, lam: float) -> None:
         """Find the solution for `lam`, starting from the present one."""
@@ -130,8 +131,8 @@ class SparseRepresentationClassifier(NearestClassMixin, ClassifierMixin, BaseEst
 
     Notes
     -----
-    The paper minimises ``‖w‖₁`` under a bound on ``‖y − Zᵀw‖``; each bound has a ``lam``
-    with the same solution. A term ``½·10⁻⁷‖w‖²`` makes it unique.
+    The paper minimises ``‖w‖₁`` under a bound on ``‖y − Zᵀw‖``; each bound has its
+    ``lam`` with the same solution. A term ``½·10⁻⁷‖w‖²`` makes it unique.
 
     References
     ----------
