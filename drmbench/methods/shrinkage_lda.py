@@ -82,8 +82,8 @@ class PooledCovariance:
 class ShrinkageLDA(LogPosteriorMixin, ClassifierMixin, BaseEstimator):
     """Linear discriminant analysis with a covariance that is shrunken to a sphere.
 
-    Classes are Gaussian with one covariance, ``(1 − shrinkage) S + shrinkage·μI``; ``S``
-    is estimated within classes and ``μ`` is its mean variance. Their shares of the
+    Classes are Gaussian with one covariance, ``(1 − shrinkage) S + shrinkage·μI``, with
+    ``S`` estimated within classes and its mean variance ``μ``. Their shares of the
     samples are the prior probabilities [1]_ [2]_.
 
     Parameters

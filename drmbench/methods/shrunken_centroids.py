@@ -25,6 +25,8 @@ from drmbench.methods.linear_scores import LinearScores, LogPosteriorMixin
 
 #: Spread within classes that is assumed where there is none, as a share of the total.
 _LEAST_SPREAD = 1e-6
+#: Spread of a constant feature, as a share of its size.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +47,9 @@ class CentroidContrasts:
         squares = ((X - means[codes]) ** 2).sum(axis=0)
         spread = np.sqrt(squares / max(n - len(counts), 1))
         scale = spread + np.median(spread)
-        total = X.std(axis=0)
-        scale = np.where(
-            scale > 0, scale, _LEAST_SPREAD * np.where(total > 0, total, 1)
-        )
+        total, rounding = X.std(axis=0), _ROUNDING * np.abs(X).max(axis=0)
+        assumed = np.where(total > rounding, _LEAST_SPREAD * total, 1.0)
+        scale = np.where(scale > rounding, scale, assumed)
         factors = np.sqrt(1 / counts - 1 / n)[:, np.newaxis]
         mean = X.mean(axis=0)
         contrasts = (means - mean) / (factors * scale)

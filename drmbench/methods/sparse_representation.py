@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval
 
@@ -84,7 +85,9 @@ class ActiveSet:
             chosen = self.Z[self.members]
             system = chosen @ chosen.T
             system[np.diag_indices_from(system)] += _RIDGE
-            target = np.linalg.solve(system, chosen @ self.y - lam * signs)
+            factor = cho_factor(system, check_finite=False)
+            slopes = chosen @ self.y - lam * signs
+            target: Matrix = cho_solve(factor, slopes, check_finite=False)
             crossing = np.flatnonzero(target * signs <= 0)
             if not crossing.size:
                 self.weights = target
