@@ -7,6 +7,7 @@ seed: one fit answers for every number of rounds.
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -49,7 +50,9 @@ class EasyEnsemble(EasyEnsembleClassifier):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit AdaBoost to several under-sampled parts of the samples."""
-        with _chance_is_a_failure():
+        with _chance_is_a_failure(), warnings.catch_warnings():
+            # It is imbalanced-learn that gives all samples to each under-sampling.
+            warnings.filterwarnings("ignore", "Using the fractional value max_samples")
             super().fit(X, y)
         return self
 

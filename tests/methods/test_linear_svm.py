@@ -88,4 +88,5 @@ def test_only_the_l1_loss_depends_on_the_seed() -> None:
     assert {method.name: method.stochastic for method in METHODS} == {
         "l1-svm": True,
         "l2-svm": False,
+        "l2-svm-balanced": False,
     }
