@@ -16,6 +16,7 @@ import numpy as np
 from imblearn.ensemble import EasyEnsembleClassifier, RUSBoostClassifier
 from numpy.typing import ArrayLike
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from drmbench.methods.base import (
     Grid,
@@ -41,7 +42,7 @@ def _chance_is_a_failure() -> Iterator[None]:
         if "worse than random" not in str(error):
             raise
         raise MethodFailedError(
-            "no decision stump is better than chance on an under-sampled part"
+            "boosting cannot start: the first tree is no better than chance"
         ) from error
 
 
@@ -63,7 +64,7 @@ class RUSBoost(RUSBoostClassifier):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Boost stumps, each fitted to another under-sampled part of the samples."""
+        """Boost trees, each fitted to another under-sampled part of the samples."""
         with _chance_is_a_failure():
             super().fit(X, y, sample_weight)
         return self
@@ -76,7 +77,10 @@ def _build_histogram(params: Params, seed: int) -> HistGradientBoostingClassifie
 
 
 def _build_rusboost(params: Params, seed: int) -> RUSBoost:
-    return RUSBoost(random_state=seed, **params)
+    others = {name: value for name, value in params.items() if name != "max_depth"}
+    tree = DecisionTreeClassifier(max_depth=params["max_depth"])
+    tree._validate_params()
+    return RUSBoost(tree, random_state=seed, **others)
 
 
 def _build_easy_ensemble(params: Params, seed: int) -> EasyEnsemble:
@@ -165,11 +169,21 @@ METHODS = (
         " RUSBoost: a hybrid approach to alleviating class imbalance. IEEE TSMC A"
         " 40(1):185-197, 2010.",
         build=_build_rusboost,
-        grid={"learning_rate": (0.1, 0.3, 1.0), "n_estimators": (10, 50, 100)},
+        # A stump that is fitted to an under-sampled part is often worse than chance on
+        # all samples, and boosting ends before it began.
+        grid={
+            "learning_rate": (0.1, 0.3, 1.0),
+            "max_depth": (3, 8),
+            "n_estimators": (10, 50, 100),
+        },
         stochastic=True,
         scale_invariant=True,
         predict_grid=_predict_rusboost,
         predict_left_out=refit_left_out(_predict_rusboost),
-        prefer=lambda params: (params["n_estimators"], params["learning_rate"]),
+        prefer=lambda params: (
+            params["max_depth"] or np.inf,
+            params["n_estimators"],
+            params["learning_rate"],
+        ),
     ),
 )

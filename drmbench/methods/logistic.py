@@ -1,4 +1,4 @@
-"""Logistic regression with a squared penalty, by scikit-learn's L-BFGS."""
+"""Logistic regression with a squared penalty, by scikit-learn's solvers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PLAIN = Method(
     citation="D. R. Cox: The regression analysis of binary sequences. JRSS B"
     " 20(2):215-242, 1958; S. le Cessie, J. C. van Houwelingen: Ridge estimators in"
     " logistic regression. Applied Statistics 41(1):191-201, 1992.",
-    build=lambda params, seed: LogisticRegression(solver="lbfgs", **params),
+    build=lambda params, seed: LogisticRegression(**params),
     grid={"C": DECADES},
-    defaults={"max_iter": MAX_ITERATIONS},
+    defaults={"solver": "lbfgs", "max_iter": MAX_ITERATIONS},
     large_scale=True,
     prefer=lambda params: (params["C"],),
 )

@@ -33,9 +33,11 @@ from drmbench.methods.base import (
 
 Indices = NDArray[np.intp]
 
-#: A share of a sample outside the span of the features that is rounding alone, and one
-#: from which on it has enough digits.
-_NO_SHARE, _SURE_SHARE = 1e-13, 1e-9
+#: A share of a sample outside the span of the features that is rounding alone.
+_NO_SHARE = 1e-13
+#: How small ``1 − H_ii`` may be beside the largest term of a residual, whose rounding
+#: it magnifies.
+_SURE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,25 +78,25 @@ class RidgeProblem:
         values: Matrix = (X - self.mean) @ self.right.T @ coefficients
         return values + self.target_means
 
-    def outside(self) -> Matrix:
-        """Return how much of each sample's residual no ``alpha`` can remove."""
-        weights = self.roots[:, 0] ** 2
-        shares: Matrix = 1 - weights / weights.sum() - (self.left**2).sum(axis=1)
-        return shares
+    def decide_left_out(self, alpha: float) -> tuple[Matrix, NDArray[np.bool_]]:
+        """Return the regression of each class at a sample, by the others, (n, g).
 
-    def decide_left_out(self, alpha: float) -> Matrix:
-        """Return the regression of each class at a sample, by the others, (n, g)."""
+        Also return of which samples this has the digits to be believed.
+        """
         kept = alpha / (self.values**2 + alpha)
-        aims = self.weighted_targets
+        aims, weights = self.weighted_targets, self.roots[:, 0] ** 2
         inside = self.left.T @ aims
-        shares, beyond = self.outside(), aims - self.left @ inside
-        # A residual that is rounding must not be divided by another.
-        beyond[shares < _NO_SHARE] = 0.0
-        shares[shares < _NO_SHARE] = 0.0
-        residuals = self.left @ (kept[:, np.newaxis] * inside) + beyond
-        shares += self.left**2 @ kept
-        left_out: Matrix = self.targets - residuals / shares[:, np.newaxis] / self.roots
-        return left_out
+        residuals = self.left @ (kept[:, np.newaxis] * inside)
+        shares = self.left**2 @ kept  # 1 − H_ii
+        # What lies outside the span of the features, no alpha removes.
+        outside = 1 - weights / weights.sum() - (self.left**2).sum(axis=1)
+        beyond = outside > _NO_SHARE
+        residuals[beyond] += (aims - self.left @ inside)[beyond]
+        shares[beyond] += outside[beyond]
+        largest_terms = np.where(beyond, 1.0, kept.max(initial=0.0))
+        sure = (shares > _SURE * largest_terms) & (shares > 0)
+        divisors = np.where(sure, shares, 1.0)[:, np.newaxis] * self.roots
+        return self.targets - residuals / divisors, sure
 
 
 def _balanced_weights(counts: Indices, codes: Labels) -> Matrix:
@@ -150,11 +152,10 @@ def _predict_left_out(
     for members, problem in _left_out_problems(
         fewest_coordinates(X)[0], codes, balanced
     ):
-        shares = problem.outside()[members]
-        refitted[members] |= (shares >= _NO_SHARE) & (shares < _SURE_SHARE)
         for number, params in enumerate(candidates):
-            values = problem.decide_left_out(params["alpha"])[members]
-            answer.labels[number, members] = classes[values.argmax(axis=1)]
+            values, sure = problem.decide_left_out(params["alpha"])
+            answer.labels[number, members] = classes[values[members].argmax(axis=1)]
+            refitted[members] |= ~sure[members]
     samples = np.flatnonzero(refitted)
     refit = partial(_predict_grid, balanced)
     again = left_out_by_refits(refit, X, y, candidates, seed=seed, samples=samples)
