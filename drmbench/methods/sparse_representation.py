@@ -149,7 +149,7 @@ class SparseRepresentationClassifier(NearestClassMixin, ClassifierMixin, BaseEst
     >>> model = SparseRepresentationClassifier().fit(X, ["a", "a", "b", "b"])
     >>> model.predict([[5.0, 1.0], [1.0, 5.0]])
     array(['a', 'b'], dtype='<U1')
-    >>> (model.coefficients([[5.0, 0.5]]) != 0).sum()
+    >>> int((model.coefficients([[5.0, 0.5]]) != 0).sum())
     1
     """
 
