@@ -10,7 +10,7 @@ from method_problems import Problem, blobs
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
 from test_representation import problems
 
-from drmbench.methods.base import naive_left_out_predictions
+from drmbench.methods.base import Method, naive_left_out_predictions
 from drmbench.methods.registry import get_method
 from drmbench.methods.ridge import METHODS, RidgeProblem
 
@@ -21,15 +21,14 @@ both = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name
 @pytest.mark.parametrize("p", [3, 16, 60])
 @pytest.mark.parametrize("counts", [(12, 5), (4, 9, 6)])
 def test_a_grid_equals_separate_fits(
-    method: object, p: int, counts: tuple[int, ...]
+    method: Method, p: int, counts: tuple[int, ...]
 ) -> None:
     X, y = blobs(counts, p)
     X_test = blobs((30, 30, 30), p, seed=1)[0]
-    balanced = None if method is METHODS[0] else "balanced"
-    candidates = METHODS[0].candidates()
-    predict = METHODS[0 if balanced is None else 1].predict_grid
-    assert predict is not None
-    found = predict(X, y, X_test, candidates, seed=0)
+    balanced = "balanced" if method.name == "ridge-balanced" else None
+    candidates = method.candidates()
+    assert method.predict_grid is not None
+    found = method.predict_grid(X, y, X_test, candidates, seed=0)
     for row, params in zip(found.labels, candidates, strict=True):
         model = RidgeClassifier(class_weight=balanced, solver="cholesky", **params)
         np.testing.assert_array_equal(row, model.fit(X, y).predict(X_test))
@@ -40,16 +39,15 @@ def test_a_grid_equals_separate_fits(
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(problem=problems(), size=st.sampled_from([1e-3, 1.0, 1e4]))
 def test_leave_one_out_equals_refits(
-    method: object, problem: Problem, size: float
+    method: Method, problem: Problem, size: float
 ) -> None:
     X, y = problem
     if len(np.unique(y)) == 2 and (np.bincount(y) == 1).any():
         return  # one class would be left; selection does not ask for it
-    used = METHODS[0 if method is METHODS[0] else 1]
-    assert used.predict_left_out is not None
-    candidates = used.candidates()
-    found = used.predict_left_out(size * X, y, candidates, seed=0)
-    expected = naive_left_out_predictions(used, size * X, y, candidates, seed=0)
+    assert method.predict_left_out is not None
+    candidates = method.candidates()
+    found = method.predict_left_out(size * X, y, candidates, seed=0)
+    expected = naive_left_out_predictions(method, size * X, y, candidates, seed=0)
     np.testing.assert_array_equal(found.labels, expected.labels)
 
 
