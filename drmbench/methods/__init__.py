@@ -23,12 +23,20 @@ if TYPE_CHECKING:
         method_names,
         with_overrides,
     )
+    from drmbench.methods.representation import (
+        CollaborativeClassifier,
+        ProbabilisticCollaborativeClassifier,
+    )
     from drmbench.methods.safe_level_smote import SafeLevelSMOTE
+    from drmbench.methods.shrinkage_lda import ShrinkageLDA
+    from drmbench.methods.shrunken_centroids import ShrunkenCentroids
     from drmbench.methods.slda import SparseLDA
+    from drmbench.methods.sparse_representation import SparseRepresentationClassifier
     from drmbench.methods.svm import KernelSVC
 
 __all__ = [
     "C45Classifier",
+    "CollaborativeClassifier",
     "GaussianNaiveBayes",
     "KernelSVC",
     "LiblinearSVC",
@@ -36,8 +44,12 @@ __all__ = [
     "MethodFailedError",
     "NearestNeighbours",
     "OversampledClassifier",
+    "ProbabilisticCollaborativeClassifier",
     "SafeLevelSMOTE",
+    "ShrinkageLDA",
+    "ShrunkenCentroids",
     "SparseLDA",
+    "SparseRepresentationClassifier",
     "add_method",
     "get_method",
     "list_methods",
@@ -47,6 +59,7 @@ __all__ = [
 
 _HOMES = {
     "C45Classifier": "c45",
+    "CollaborativeClassifier": "representation",
     "GaussianNaiveBayes": "bayes",
     "KernelSVC": "svm",
     "LiblinearSVC": "linear_svm",
@@ -54,8 +67,12 @@ _HOMES = {
     "MethodFailedError": "base",
     "NearestNeighbours": "knn",
     "OversampledClassifier": "oversampling",
+    "ProbabilisticCollaborativeClassifier": "representation",
     "SafeLevelSMOTE": "safe_level_smote",
+    "ShrinkageLDA": "shrinkage_lda",
+    "ShrunkenCentroids": "shrunken_centroids",
     "SparseLDA": "slda",
+    "SparseRepresentationClassifier": "sparse_representation",
 }
 
 

@@ -6,8 +6,8 @@ know how to answer a whole grid at once for one training and test part
 (:attr:`Method.predict_left_out`). The shortcuts must give exactly what the estimators
 would: :func:`naive_grid_predictions` and :func:`naive_left_out_predictions` are the
 oracle they are tested against, and the path of methods that have none. What shortcuts
-share is here too: :class:`GridAnswer`, :func:`group_candidates`, :func:`group_all_but`
-and :func:`refit_left_out`.
+share is here too: :class:`GridAnswer`, :func:`group_candidates`, :func:`group_all_but`,
+:func:`fewest_coordinates`, :func:`only_of_class` and :func:`refit_left_out`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from drmbench.metrics import Needs
 Params = Mapping[str, Any]
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.int64]
+#: Weights of the classes, as scikit-learn spells them.
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 #: The candidates of a grid, in grid order.
 Grid = Sequence[Params]
 Key = TypeVar("Key", bound=Hashable)
@@ -232,13 +234,46 @@ def group_all_but(
     return group_candidates(candidates, others)
 
 
+def fewest_coordinates(Z: Matrix) -> tuple[Matrix, Matrix | None]:
+    """Return the rows in coordinates of their span, and its basis.
+
+    The basis (columns of length one) is None where the rows have no more features than
+    there are rows, and stay as they are.
+    """
+    if Z.shape[1] <= len(Z):
+        return Z, None
+    basis, coordinates = np.linalg.qr(Z.T)
+    return np.ascontiguousarray(coordinates.T), basis
+
+
+def only_of_class(y: Labels) -> NDArray[np.intp]:
+    """Return the numbers of the samples that are the only one of their class.
+
+    Examples
+    --------
+    >>> only_of_class(np.array([2, 0, 0, 1]))
+    array([0, 3])
+    """
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[codes] == 1)
+
+
 def left_out_by_refits(
-    predict_grid: GridPredictor, X: Matrix, y: Labels, candidates: Grid, *, seed: int
+    predict_grid: GridPredictor,
+    X: Matrix,
+    y: Labels,
+    candidates: Grid,
+    *,
+    seed: int,
+    samples: NDArray[np.intp] | None = None,
 ) -> GridPredictions:
-    """Predict every sample by one call of a grid predictor without it."""
+    """Predict every sample by one call of a grid predictor without it.
+
+    With `samples` only those are predicted; the others have no prediction.
+    """
     answer = GridAnswer(len(candidates), len(X))
     everyone = np.arange(len(X))
-    for left_out in everyone:
+    for left_out in everyone if samples is None else samples:
         rest = everyone != left_out
         part = predict_grid(X[rest], y[rest], X[[left_out]], candidates, seed=seed)
         answer.labels[:, left_out] = part.labels[:, 0]

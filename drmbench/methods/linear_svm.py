@@ -8,6 +8,7 @@ coordinate descent, LIBLINEAR's solver for it, the L1 loss.
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -17,10 +18,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.class_weight import compute_class_weight
 
 from drmbench.drm.kernels import DECADES
 from drmbench.drm.partition import check_samples, check_training
-from drmbench.methods.base import Matrix, Method
+from drmbench.methods.base import ClassWeight, Matrix, Method
 
 #: LIBLINEAR's numbers of the solvers: dual coordinate descent, and TRON.
 _SOLVERS = {"l1": 3, "l2": 2}
@@ -40,6 +42,8 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         any other); negative for none.
     tol : float or None, default=None
         Tolerance of LIBLINEAR's solver; None is its own default.
+    class_weight : "balanced", dict or None, default=None
+        Factor of C of each class; "balanced" weighs classes against their frequencies.
     random_state : int, RandomState instance or None, default=None
         Seed of dual coordinate descent (loss "l1"), which visits samples in random
         order. It seeds the C library's generator, which all threads share.
@@ -70,6 +74,7 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         "C": [Interval(Real, 0, None, closed="neither")],
         "bias": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="neither"), None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "random_state": ["random_state"],
     }
 
@@ -80,12 +85,14 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         C: float = 1.0,
         bias: float = 1.0,
         tol: float | None = None,
+        class_weight: ClassWeight = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.C = C
         self.bias = bias
         self.tol = tol
+        self.class_weight = class_weight
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -118,13 +125,20 @@ class LiblinearSVC(ClassifierMixin, BaseEstimator):
         options = (
             f"-s {_SOLVERS[self.loss]} -c {float(self.C)!r} -B {float(self.bias)!r} -q"
         )
-        model = train(data, parameter(options + tolerance))
+        model = train(data, parameter(options + tolerance + self._weights(y)))
         weights = _weights_by_class(model, n_weights=data.n)
         self.coef_ = weights[:, : X.shape[1]].copy()
         self.intercept_ = np.zeros(len(weights))
         if weights.shape[1] > X.shape[1]:
             self.intercept_ = self.bias * weights[:, -1]
         return self
+
+    def _weights(self, y: NDArray[Any]) -> str:
+        """Return the weights of the numbered classes as LIBLINEAR's options."""
+        if self.class_weight is None:
+            return ""
+        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        return "".join(f" -w{c} {float(w)!r}" for c, w in enumerate(weights))
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the machines' values, (n_samples,) for two classes.
@@ -179,15 +193,24 @@ def _method(loss: str, citation: str) -> Method:
     )
 
 
+_L2 = _method(
+    "l2",
+    "C.-J. Lin, R. C. Weng, S. S. Keerthi: Trust region Newton method for"
+    " large-scale logistic regression. JMLR 9:627-650, 2008.",
+)
+
 METHODS = (
     _method(
         "l1",
         "C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan: A dual"
         " coordinate descent method for large-scale linear SVM. ICML, 2008.",
     ),
-    _method(
-        "l2",
-        "C.-J. Lin, R. C. Weng, S. S. Keerthi: Trust region Newton method for"
-        " large-scale logistic regression. JMLR 9:627-650, 2008.",
+    _L2,
+    dataclasses.replace(
+        _L2,
+        name="l2-svm-balanced",
+        title=f"{_L2.title}, balanced class weights",
+        column=None,
+        defaults={**_L2.defaults, "class_weight": "balanced"},
     ),
 )

@@ -32,7 +32,15 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         *("drm-gd", "drm-ppa", "drm-apg", "drm-exact"),
         *("drm-linear-balanced", "drm-nystroem"),
     ),
-    "linear_svm": ("l1-svm", "l2-svm"),
+    "linear_svm": ("l1-svm", "l2-svm", "l2-svm-balanced"),
+    "representation": ("crc", "procrc"),
+    "sparse_representation": ("src",),
+    "logistic": ("logistic", "logistic-balanced"),
+    "ridge": ("ridge", "ridge-balanced"),
+    "shrinkage_lda": ("lda-shrinkage",),
+    "shrunken_centroids": ("nsc",),
+    "large_forests": ("rf-500", "rf-500-balanced", "extra-trees", "balanced-rf"),
+    "boosting": ("hgb", "hgb-balanced", "easy-ensemble", "rusboost"),
     "oversampling": tuple(
         f"{sampler}-{classifier}"
         for sampler, classifier in product(

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -32,6 +31,7 @@ from drmbench.methods.base import (
     group_all_but,
     refit_left_out,
 )
+from drmbench.methods.linear_scores import LogPosteriorMixin
 from drmbench.methods.slda_directions import (
     Penalties,
     ScoringProblem,
@@ -44,7 +44,11 @@ _LEAST_SPREAD = 1e-12
 
 
 class SparseLDA(
-    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    LogPosteriorMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Sparse discriminant analysis by optimal scoring with an elastic-net step.
 
@@ -158,24 +162,6 @@ class SparseLDA(
         samples = check_samples(self, X)
         projections: Matrix = ((samples - self.mean_) / self.scale_) @ self.directions_
         return projections
-
-    def decision_function(self, X: ArrayLike) -> Matrix:
-        """Return the classes' log posterior probabilities up to a constant per row.
-
-        For two classes these are the second's minus the first's, (n_samples,).
-        """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable class of each sample, the first in a tie."""
-        best = self._scores(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
-    def predict_proba(self, X: ArrayLike) -> Matrix:
-        """Return posterior probabilities, in the order of ``classes_``."""
-        return np.asarray(softmax(self._scores(X), axis=1))
 
     def _scores(self, X: ArrayLike) -> Matrix:
         projections = self.transform(X)

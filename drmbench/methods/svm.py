@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sklearn
@@ -28,6 +28,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from drmbench.drm.kernels import DECADES, Kernel, Products, gram, resolve_gamma
 from drmbench.drm.partition import check_samples, check_training
 from drmbench.methods.base import (
+    ClassWeight,
     Grid,
     GridAnswer,
     GridPredictions,
@@ -46,7 +47,6 @@ from drmbench.methods.kernel_grid import (
 )
 
 Places = NDArray[np.intp]
-ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
 #: Iterations of libsvm; see :class:`KernelSVC`.
 MAX_ITERATIONS = 30_000

@@ -26,7 +26,7 @@ _SMALL = (
 )
 _LARGE = ("drm-exact", "l2-svm", "rf", "nb")
 #: Families in which leave-one-out costs about as much as one fit.
-_FAST_LEAVE_ONE_OUT = ("drm", "krr", "knn", "nb", "drm-large")
+_FAST_LEAVE_ONE_OUT = ("drm", "krr", "knn", "nb", "drm-large", "crc", "ridge")
 _OVERSAMPLED = ("smote-rf", "smote-knn")
 
 

@@ -42,7 +42,7 @@ _SQUARE_MATRICES = 8
 #: Copies of the data that a cell holds at a time: loaded, split, scaled, fitted.
 _DATA_COPIES = 5
 #: Parts of the names of families that hold matrices of all pairs of samples.
-_PAIRWISE = {"svm", "drm", "krr", "knn"}
+_PAIRWISE = {"svm", "drm", "krr", "knn", "crc"}
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,9 @@ DATASETS = {
 }
 
 #: What keeps a fit short where it does not change what is tested.
-SHORT = {"n_estimators": (2, 4), "max_iter": (20,)}
+SHORT = {"n_estimators": (2, 4), "max_iter": (20,), "rounds": (3,)}
+#: Families whose ``max_iter`` is there to be met, and who warn if it is not.
+CONVERGING = ("logistic",)
 
 
 def thinned(method: Method) -> Method:
@@ -69,6 +71,8 @@ def thinned(method: Method) -> Method:
     if last:
         grid[last] = (method.grid[last][0], method.grid[last][-1])
     known = {*method.grid, *method.defaults}
+    if method.family in CONVERGING:
+        known.discard("max_iter")
     return with_overrides(
         method, grid=grid | {k: SHORT[k] for k in SHORT if k in known}
     )

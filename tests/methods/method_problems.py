@@ -48,10 +48,20 @@ PROBLEMS: dict[str, Problem] = {
 }
 
 
+#: Numbers of trees or rounds, small enough to be grown for every sample.
+FEW_TREES = ("n_estimators", "rounds", "max_iter")
+
+
 def few_candidates(method: Method) -> list[dict[str, Any]]:
     """Return a few candidates from all over the grid; tiny forests instead of real."""
-    if "n_estimators" in method.grid:
-        return [{**method.defaults, "n_estimators": trees} for trees in (1, 3, 4)]
+    trees = [name for name in FEW_TREES if name in method.grid]
+    if trees or "n_estimators" in method.defaults:
+        others = {name: values[-1] for name, values in method.grid.items()}
+        trees = trees or ["n_estimators"]
+        return [
+            {**method.defaults, **others, **dict.fromkeys(trees, size)}
+            for size in (1, 3, 4)
+        ]
     middle_and_end = [(v[len(v) // 2], v[-1]) for v in method.grid.values()]
     candidates = []
     for number in range(4):  # two bits choose for the first, second, first, … parameter

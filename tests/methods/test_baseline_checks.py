@@ -9,6 +9,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from drmbench.methods.bayes import GaussianNaiveBayes
 from drmbench.methods.knn import NearestNeighbours
 from drmbench.methods.linear_svm import LiblinearSVC
+from drmbench.methods.representation import (
+    CollaborativeClassifier,
+    ProbabilisticCollaborativeClassifier,
+)
+from drmbench.methods.shrinkage_lda import ShrinkageLDA
+from drmbench.methods.shrunken_centroids import ShrunkenCentroids
+from drmbench.methods.sparse_representation import SparseRepresentationClassifier
 from drmbench.methods.svm import KernelSVC
 
 ESTIMATORS = [
@@ -21,6 +28,12 @@ ESTIMATORS = [
     GaussianNaiveBayes(zero_variance="exclude"),
     LiblinearSVC(loss="l1"),
     LiblinearSVC(loss="l2"),
+    CollaborativeClassifier(),
+    ProbabilisticCollaborativeClassifier(),
+    SparseRepresentationClassifier(),
+    ShrinkageLDA(),
+    ShrunkenCentroids(),
+    ShrunkenCentroids(threshold=0.5),
 ]
 
 

@@ -39,6 +39,31 @@ def test_the_machine_minimises_the_primal_objective(loss: str, bias: float) -> N
         assert model.intercept_ == 0.0
 
 
+@pytest.mark.parametrize("loss", ["l1", "l2"])
+@pytest.mark.parametrize("labels", [("a", "b"), ("b", "a")])
+def test_class_weights_multiply_the_cost(loss: str, labels: tuple[str, str]) -> None:
+    X, y = blobs((30, 8), 2)
+    names = np.array(labels)[y]
+    given = {labels[0]: len(y) / 60, labels[1]: len(y) / 16}  # n / (g·n_c)
+    costs = np.array([given[name] for name in names])
+    machines = [
+        LiblinearSVC(loss=loss, class_weight=weight, tol=1e-8, random_state=0)
+        for weight in ("balanced", given)
+    ]
+    balanced, by_hand = (machine.fit(X, names).coef_ for machine in machines)
+    np.testing.assert_array_equal(balanced, by_hand)
+    sign = 2.0 * (names == "b") - 1.0
+
+    def weighted(w: NDArray[np.float64]) -> float:
+        margins = sign * (np.hstack([X, np.ones((len(X), 1))]) @ w)
+        losses = costs * np.maximum(0.0, 1.0 - margins) ** POWER[loss]
+        return float(0.5 * w @ w + losses.sum())
+
+    best = minimize(weighted, np.zeros(3), method="Nelder-Mead", tol=1e-10)
+    w = np.append(machines[0].coef_[0], machines[0].intercept_)
+    assert weighted(w) <= best.fun * (1 + 1e-6)
+
+
 @pytest.mark.parametrize("counts", [(20, 20), (15, 15, 15)])
 def test_the_order_of_the_labels_does_not_matter(counts: tuple[int, ...]) -> None:
     X, y = blobs(counts, 3, gap=2.0)
@@ -88,4 +113,5 @@ def test_only_the_l1_loss_depends_on_the_seed() -> None:
     assert {method.name: method.stochastic for method in METHODS} == {
         "l1-svm": True,
         "l2-svm": False,
+        "l2-svm-balanced": False,
     }

@@ -86,7 +86,10 @@ def test_a_class_leaves_with_its_only_sample(method: Method) -> None:
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_all_methods_but_the_iterative_ones_have_a_shortcut(method: Method) -> None:
-    slow = {"drm-gd", "drm-ppa", "drm-apg", "l1-svm", "l2-svm"}
+    slow = {"drm-gd", "drm-ppa", "drm-apg", "l1-svm", "l2-svm", "l2-svm-balanced"}
+    slow |= {"logistic", "logistic-balanced"}
+    # Forests of one size have nothing in common.
+    slow |= {"rf-500", "rf-500-balanced", "extra-trees", "balanced-rf", "easy-ensemble"}
     assert (method.predict_left_out is None) == (method.name in slow)
 
 
