@@ -209,12 +209,11 @@ class Recipe:
         first = own.partition("__")[0]
         if part.takes_any or first in part.parameters:
             return
-        steps = [p.prefix for p in self.parts if p.prefix]
-        valid = [part.written(one) for one in part.parameters]
-        if not part.prefix:
-            valid += [f"{step}__…" for step in steps]
+        steps = [] if part.prefix else [step.prefix for step in self.parts[:-1]]
+        valid = [*map(part.written, part.parameters), *(f"{s}__…" for s in steps)]
+        near = did_you_mean(first, [*part.parameters, *steps])
         raise InputError(
-            f"{part.path} has no parameter {first!r}.{did_you_mean(name, valid)} Valid:"
+            f"{part.path} has no parameter {first!r}.{near} Valid:"
             f" {', '.join(valid) or 'none'}"
         )
 
