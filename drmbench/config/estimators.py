@@ -71,7 +71,7 @@ class EstimatorCheck:
             parts.append(Part.load(ref.name, self._folder))
         if not parts or parts[-1].prefix:
             return ref
-        recipe = Recipe(tuple(parts))
+        recipe = Recipe(tuple(parts), self._folder)
         for key, given in (("grid", ref.grid), ("params", ref.params)):
             for name, value in given.items():
                 if "__" in name and not whole:

@@ -1,7 +1,8 @@
 """Methods from estimators of other packages: a class by name, steps before it, a grid.
 
 Whatever such an estimator raises is the failure of one candidate. Its ``random_state``,
-and those of the steps, are the cell's seed unless the user fixes them.
+and those of the steps, are the cell's seed unless the user fixes them, and so is
+numpy's own while it works.
 """
 
 from __future__ import annotations
@@ -185,22 +186,23 @@ class Recipe:
     """The loaded classes of a method, from which its estimators are made."""
 
     parts: tuple[Part, ...]  #: The steps, then the estimator
+    folder: Path | None = None  #: Where modules that are not installed were looked for
 
     @classmethod
     def load(cls, spec: EstimatorSpec) -> Recipe:
         """Import the classes; `InputError` tells what is wrong with one."""
         steps = [Part.load(path, spec.folder, name) for name, path in spec.steps]
-        return cls((*steps, Part.load(spec.estimator, spec.folder)))
+        return cls((*steps, Part.load(spec.estimator, spec.folder)), spec.folder)
 
     @property
     def spec(self) -> EstimatorSpec:
-        """The names of the classes, and the folder of those that are not installed."""
+        """The names of the classes, and the folder if one of them lies there."""
         *steps, last = self.parts
-        folders = (source_folder(part.path) for part in self.parts)
+        used = self.folder in [source_folder(part.path) for part in self.parts]
         return EstimatorSpec(
             last.path,
             tuple((step.prefix, step.path) for step in steps),
-            next(filter(None, folders), None),
+            self.folder if used else None,
         )
 
     def check_name(self, name: str) -> None:
@@ -264,7 +266,7 @@ class Recipe:
         return Method(
             name=name,
             title=title,
-            family=default_label(spec.estimator),
+            family=self.parts[-1].made_by.__name__,
             citation=f"estimator {spec.estimator}, {known}",
             build=guarded(self.make),
             grid={one: tuple(values) for one, values in grid.items()},
@@ -303,12 +305,13 @@ def _told_as_input(path: str, params: Params) -> Iterator[None]:
 class GuardedClassifier:
     """A classifier from outside, whose errors are those of one candidate.
 
-    Memory that runs out is no candidate's failure and passes.
+    Memory that runs out is no candidate's failure and passes. The classifier gets rows
+    of its own, which it may overwrite, and numpy's random numbers begin with the seed.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, seed: int = 0) -> None:
         self.model = model  #: The classifier, or a pipeline that ends in one
-        self._n_classes = 0
+        self._seed, self._n_classes = seed, 0
 
     @property
     def notes_(self) -> tuple[str, ...]:
@@ -318,14 +321,14 @@ class GuardedClassifier:
     def fit(self, X: Matrix, y: Labels) -> GuardedClassifier:
         """Fit it to class numbers without gaps."""
         self._n_classes = int(y.max()) + 1
-        with _as_failures():
-            self.model.fit(X, y)
+        with _as_failures(), _numpy_seeded(self._seed):
+            self.model.fit(X.copy(), y.copy())
         return self
 
     def predict(self, X: Matrix) -> Labels:
         """Return the class number of each row; nothing else passes for a prediction."""
-        with _as_failures():
-            said = np.asarray(self.model.predict(X)).reshape(-1)
+        with _as_failures(), _numpy_seeded(self._seed):
+            said = np.asarray(self.model.predict(X.copy())).reshape(-1)
             labels = said.astype(np.int64)
             if len(labels) != len(X):
                 raise ValueError(f"{len(labels)} predictions for {len(X)} rows")
@@ -346,7 +349,19 @@ def _as_failures() -> Iterator[None]:
     except (MemoryError, *CANDIDATE_FAILURES):
         raise
     except Exception as error:
-        raise EstimatorRaisedError(f"{type(error).__name__}: {error}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise EstimatorRaisedError(reason) from error
+
+
+@contextmanager
+def _numpy_seeded(seed: int) -> Iterator[None]:
+    """Seed numpy's global generator for the block, and leave it as it was."""
+    before = np.random.get_state()  # noqa: NPY002  # what others use cannot be chosen
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
 
 
 def guarded(build: Callable[[Params, int], Any]) -> Callable[[Params, int], Any]:
@@ -355,7 +370,8 @@ def guarded(build: Callable[[Params, int], Any]) -> Callable[[Params, int], Any]
     def build_guarded(params: Params, seed: int) -> GuardedClassifier:
         with _as_failures():
             made = build(params, seed)
-        return made if isinstance(made, GuardedClassifier) else GuardedClassifier(made)
+        known = isinstance(made, GuardedClassifier)
+        return made if known else GuardedClassifier(made, seed)
 
     return build_guarded
 

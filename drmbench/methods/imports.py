@@ -45,7 +45,10 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
     """
     name, _, attribute = path.partition(":")
     module = _import(name, folder)
-    found = getattr(module, attribute, None)
+    try:
+        found = getattr(module, attribute, None)
+    except Exception as error:  # of a module that imports what it has when asked
+        raise InputError(f"{path} cannot be imported ({first_line(error)})") from error
     if found is None:
         public = [one for one in dir(module) if not one.startswith("_")]
         near = did_you_mean(attribute, public)
@@ -76,6 +79,11 @@ def provider_versions(paths: Iterable[str]) -> dict[str, str]:
             known = _own.get(top)  # it may have changed since
             found[source.name] = known[1] if known else checksum(source)
     return dict(sorted(found.items()))
+
+
+def first_line(error: BaseException) -> str:
+    """Say in one line what another package raised."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def checksum(source: Path) -> str:
@@ -135,8 +143,7 @@ def _import(name: str, folder: Path | None) -> ModuleType:
     except ModuleNotFoundError as error:
         raise InputError(_not_found(name, error.name or name, folder)) from error
     except (Exception, SystemExit) as error:  # a module may do anything
-        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-        text = f"the module {name!r} cannot be imported ({reason})"
+        text = f"the module {name!r} cannot be imported ({first_line(error)})"
         raise InputError(text) from error
     if ours and source is not None and _loaded_source(top) == source:
         _own[top] = (source, before)

@@ -13,7 +13,7 @@ from importlib import metadata
 
 from drmbench.methods.base import Method
 from drmbench.methods.foreign import guarded
-from drmbench.methods.imports import provider_versions
+from drmbench.methods.imports import first_line, provider_versions
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ def _load_one(point: metadata.EntryPoint, taken: Mapping[str, str]) -> Plugin:
         if not isinstance(found, Method | Sequence) and callable(found):
             found = found()
     except (Exception, SystemExit) as error:  # it may do anything
-        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-        return replace(plugin, problem=reason)
+        return replace(plugin, problem=first_line(error))
     methods = [found] if isinstance(found, Method) else found
     if not (isinstance(methods, Sequence) and methods) or not all(
         isinstance(method, Method) for method in methods

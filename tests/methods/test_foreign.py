@@ -280,6 +280,44 @@ def test_memory_and_known_failures_pass_as_they_are(iris: tuple[Any, Any]) -> No
     assert not isinstance(caught.value, EstimatorRaisedError)
 
 
+class Careless(ClassifierMixin, BaseEstimator):
+    """Overwrites its rows, and takes numbers from numpy's global generator."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        self.drawn_ = np.random.random()  # noqa: NPY002
+        X[:], y[:] = 0, 0
+        return self
+
+    def predict(self, X: Any) -> Any:
+        X[:] = 0
+        return np.random.randint(0, 3, len(X))  # noqa: NPY002
+
+
+def test_a_careless_estimator_harms_nothing(iris: tuple[Any, Any]) -> None:
+    X, y = iris[0].copy(), iris[1].copy()
+    ours = method(f"{HERE}:Careless")
+    np.random.seed(3)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(3)  # noqa: NPY002
+    first, again, other = (ours.build({}, seed).fit(X, y) for seed in (1, 1, 2))
+    assert first.model.drawn_ == again.model.drawn_ != other.model.drawn_
+    np.testing.assert_array_equal(first.predict(X), again.predict(X))
+    assert (first.predict(X) != other.predict(X)).any()
+    np.testing.assert_array_equal(X, iris[0])
+    np.testing.assert_array_equal(y, iris[1])
+    assert np.random.random() == expected, "the generator is as it was"  # noqa: NPY002
+
+
+def test_steps_that_work_in_place_harm_no_other_candidate(
+    iris: tuple[Any, Any],
+) -> None:
+    grid = {"n_neighbors": [1, 3], "standard__copy": [False, True]}
+    ours = method("sklearn.neighbors:KNeighborsClassifier", "standard", grid=grid)
+    found = select(ours, *iris, SelectionPlan("kfold", k=3), seed=0)
+    assert found.scores[0] == found.scores[1]
+    assert found.scores[2] == found.scores[3]
+
+
 # --------------------------------------------------------------------- from instances
 
 

@@ -36,6 +36,7 @@ def as_before() -> Iterator[None]:
         ("broken:A", "'broken' cannot be imported (ValueError: not today)"),
         ("unfinished:A", "'unfinished' cannot be imported (SyntaxError: "),
         ("leaves:A", "'leaves' cannot be imported (SystemExit: 3)"),
+        ("lazy:A", "lazy:A cannot be imported (ImportError: later)"),
         ("needy:A", "'needy' cannot be imported: it needs 'no_such_package', which is"),
     ],
 )
@@ -43,6 +44,9 @@ def test_what_cannot_be_imported_is_said(tmp_path: Path, path: str, words: str) 
     (tmp_path / "broken.py").write_text("raise ValueError('not today\\nnor tomorrow')")
     (tmp_path / "unfinished.py").write_text("class A(:")
     (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)")
+    (tmp_path / "lazy.py").write_text(
+        "def __getattr__(name):\n    raise ImportError('later')"
+    )
     (tmp_path / "needy.py").write_text("import no_such_package")
     with pytest.raises(InputError) as caught:
         load_class(path, tmp_path)
