@@ -67,15 +67,15 @@ def write_distribution(
 
 
 @contextmanager
-def clean_imports() -> Iterator[None]:
-    """Leave modules, search path and what is remembered of them as they were."""
-    modules, path, own = set(sys.modules), list(sys.path), dict(imports._own)
+def clean_imports(folder: Path) -> Iterator[None]:
+    """Forget modules below a folder, and leave the search path as it was."""
+    path, own = list(sys.path), dict(imports._own)
     try:
         yield
     finally:
-        for name in set(sys.modules) - modules:
-            file = getattr(sys.modules[name], "__file__", None) or ""
-            if "site-packages" not in file and "drmbench" not in name:
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if file and Path(file).is_relative_to(folder):
                 del sys.modules[name]
         sys.path[:] = path
         imports._own.clear()

@@ -60,40 +60,42 @@ class EstimatorCheck:
 
     def checked(self, ref: MethodRef) -> MethodRef:
         """Return the method with its classes, and the packages that provide them."""
-        node, noted, before = self._node, self._problems.noted, len(self._problems)
+        node, before = self._node, len(self._problems)
         if ref.label in builtin_names():
             line = node.line_of("as") if self._item.as_ else node.line
             taken = f"{ref.label!r} is the name of a method of drmbench's own"
             self._problems.add(line, f"{taken}; give this one another with `as`")
-        parts = self._load_steps()
-        whole = len(parts) == len(self._item.steps)
-        with noted(node.line_of("estimator")):
-            parts.append(Part.load(ref.name, self._folder))
-        if not parts or parts[-1].prefix:
-            return ref
-        recipe = Recipe(tuple(parts), self._folder)
-        for key, given in (("grid", ref.grid), ("params", ref.params)):
-            for name, value in given.items():
-                if "__" in name and not whole:
-                    continue  # it may be that of a step which is not known
-                with noted(node.line_of(key, name)):
-                    recipe.check_name(name)
-                    if key == "grid" and name in ref.params:
-                        raise InputError(f"{name} is both in the grid and fixed")
-                    for one in value if key == "grid" else [value]:
-                        recipe.check_value(name, one)
+        steps = self._load_steps()
+        with self._problems.noted(node.line_of("estimator")):
+            estimator = Part.load(ref.name, self._folder)
+            recipe = Recipe((*steps, estimator), self._folder)
+            self._check_parameters(ref, recipe)
         if len(self._problems) > before:
             return ref
-        with noted(node.line):
+        with self._problems.noted(node.line):
             refuse_large_grid(ref.label, ref.grid)
             method = recipe.method(ref.name, ref.label, ref.grid, ref.params)
             for candidate in method.candidates():
                 recipe.check(candidate)
             versions = method.origin["versions"]
-            return ref.model_copy(
-                update={"estimator": recipe.spec, "versions": versions}
-            )
+            found = {"estimator": recipe.spec, "versions": versions}
+            return ref.model_copy(update=found)
         return ref
+
+    def _check_parameters(self, ref: MethodRef, recipe: Recipe) -> None:
+        """Check every parameter by itself, at its line."""
+        whole = len(recipe.parts) > len(self._item.steps)
+        searched = [("grid", name, values) for name, values in ref.grid.items()]
+        fixed = [("params", name, [value]) for name, value in ref.params.items()]
+        for key, name, values in (*searched, *fixed):
+            if "__" in name and not whole:
+                continue  # it may be that of a step which could not be loaded
+            with self._problems.noted(self._node.line_of(key, name)):
+                recipe.check_name(name)
+                if key == "grid" and name in ref.params:
+                    raise InputError(f"{name} is both in the grid and fixed")
+                for value in values:
+                    recipe.check_value(name, value)
 
     def _load_steps(self) -> list[Part]:
         """Import the steps that nothing is wrong with."""

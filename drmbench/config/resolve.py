@@ -404,15 +404,14 @@ class _Draft:
         """Return a method with the versions of the packages that provide it."""
         if isinstance(item, EstimatorItem):
             return EstimatorCheck(item, node, self.problems).checked(ref)
-        versions: Mapping[str, str] = {}
-        if ref.name not in builtin_names():
-            before = len(self.problems)
-            with self.problems.noted(node.line):
-                versions = get_method(ref.name).origin.get("versions", {})
-            if len(self.problems) > before:
-                return ref
-        self.check_changes(ref, node)
-        return ref.model_copy(update={"versions": versions}) if versions else ref
+        if ref.name in builtin_names():
+            self.check_changes(ref, node)
+            return ref
+        with self.problems.noted(node.line):
+            versions = get_method(ref.name).origin["versions"]
+            self.check_changes(ref, node)
+            return ref.model_copy(update={"versions": versions})
+        return ref
 
     def check_changes(self, ref: MethodRef, node: YamlNode) -> None:
         """Check every parameter by itself, at its line, then all of them together."""

@@ -26,8 +26,8 @@ SKLEARN = {"scikit-learn": sklearn.__version__}
 
 
 @pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
-    with clean_imports():
+def as_before(tmp_path: Path) -> Iterator[None]:
+    with clean_imports(tmp_path):
         yield
 
 

@@ -20,8 +20,8 @@ from drmbench.methods.imports import (
 
 
 @pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
-    with clean_imports():
+def as_before(tmp_path: Path) -> Iterator[None]:
+    with clean_imports(tmp_path):
         yield
 
 

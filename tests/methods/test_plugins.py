@@ -48,7 +48,7 @@ Install = Callable[..., None]
 
 @pytest.fixture
 def install(tmp_path: Path) -> Iterator[Install]:
-    with clean_imports():
+    with clean_imports(tmp_path):
         sys.path.append(str(tmp_path))
 
         def one(entry_points: str, version: str = "1.0") -> None:

@@ -24,14 +24,15 @@ from drmbench.protocol.evaluate import evaluate
 from drmbench.protocol.selection import fit_seed
 from drmbench.run.execute import load_planned
 from drmbench.run.plan import make_plan
+from drmbench.run.refit import refit_experiment
 from drmbench.run.results import read_results
 
 EXAMPLE = REPOSITORY / "examples" / "own_methods.yaml"
 
 
 @pytest.fixture(autouse=True)
-def as_before():
-    with clean_imports():
+def as_before(tmp_path):
+    with clean_imports(tmp_path):
         yield
 
 
@@ -204,7 +205,7 @@ def test_another_version_of_the_package_is_another_cell(tmp_path, installed):
     config = write_config(tmp_path, methods=["nb", {"estimator": "gadget:Toy"}])
     found = []
     for version in ("1.0", "1.0", "1.1"):
-        with clean_imports():
+        with clean_imports(tmp_path):
             write_distribution(
                 installed, "gadget", version=version, modules={"gadget": TOY}
             )
@@ -237,7 +238,7 @@ def test_methods_of_entry_points_run_and_have_their_version_in_the_key(
             modules={"gadget": PLUGIN},
             entry_points="gadget = gadget:METHOD\nbroken = gadget:MISSING\n",
         )
-        with clean_imports():
+        with clean_imports(tmp_path):
             code, _, err = drmbench("run", config, "--out", tmp_path, "--jobs", 1)
         assert code == 0, err
         assert to_run[version] in err
@@ -278,11 +279,36 @@ def test_results_are_reported_when_the_module_is_gone(drmbench, toys):
     assert "toys.py" in page.read_text()
     reference = toys / "reference"
     shutil.copytree(out, reference)
-    code, text, err = drmbench("check", "--results", out, "--reference", reference)
+    compared = ("check", "--results", out, "--reference", reference)
+    code, text, err = drmbench(*compared)
     assert code == 0, (text, err)
+    stored["methods"][0]["steps"] = [
+        ["standard", "sklearn.preprocessing:StandardScaler"]
+    ]
+    (reference / "trial" / "manifest.json").write_text(json.dumps(stored))
+    code, text, err = drmbench(*compared)
+    assert code == 1
+    assert "method one: steps" in text + err
     code, _, err = drmbench("run", config, "--out", out)
     assert code == 2
     assert "there is no module 'toys'" in err
+
+
+def test_scaled_rows_are_fitted_again(drmbench, toys):
+    protocol = {
+        "split": {"kind": "random", "train": 100, "repeats": 2},
+        "selection": {"kind": "kfold", "k": 3},
+        "scaling": "paper",
+    }
+    item = {"estimator": "toys:Toy", "as": "toy", "steps": ["pca"]}
+    item |= {"grid": {"power": [1.0, 2.0]}, "params": {"pca__n_components": 2}}
+    config = write_config(toys, methods=[item, "nb"], protocol=protocol)
+    code, _, err = drmbench("run", config, "--out", toys, "--jobs", 1)
+    assert code == 0, err
+    folder = toys / "trial"
+    found = refit_experiment(read_results(folder), folder)
+    assert (found.rows, found.computed) == (4, 4)
+    assert (found.inexact, found.differing, found.skipped) == (0, 0, 0)
 
 
 # ---------------------------------------------------------------------------- compare
