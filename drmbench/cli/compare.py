@@ -23,6 +23,7 @@ app = typer.Typer()
         "drmbench compare mine.csv --target label",
         "drmbench compare mine.csv --target label --metric gmean --folds 10",
         "drmbench compare mine.arff --methods drm-rbf,svm-rbf,rf",
+        "drmbench compare mine.csv --methods drm-rbf,lightgbm:LGBMClassifier",
     ),
 )
 def compare_command(
@@ -31,7 +32,11 @@ def compare_command(
     ],
     target: Annotated[str | None, Option(help="Column with the classes.")] = None,
     methods: Annotated[
-        str | None, Option(help="Names, separated by commas; default: sensible")
+        str | None,
+        Option(
+            help="Names, or classes as module:Class, separated by commas; default:"
+            " sensible"
+        ),
     ] = None,
     metric: Annotated[
         str, Option(help="gmean, accuracy or balanced_accuracy.")
@@ -67,7 +72,8 @@ def compare_command(
     dataset = load_user_file(data, target=target)
     names = methods.split(",") if methods else list(sensible_methods(dataset))
     for name in names:
-        get_method(name)
+        if ":" not in name:
+            get_method(name)
     smallest = min(dataset.class_counts.values())
     if smallest < folds:
         raise InputError(

@@ -58,14 +58,15 @@ def keel_cells(
     exactly. By default all 15 sets and all methods of the table; the kernel methods
     take hours.
     """
-    from drmbench.methods.registry import get_method, list_methods
+    from drmbench.methods.registry import builtin_names, get_method
     from drmbench.paper import Agreement, find_cell, published_cells
     from drmbench.words import OPTIMISTIC
 
     tables = ("table8_gmean", "table9_gmean_sampling")
     published = [cell for table in tables for cell in published_cells(table)]
     columns = {cell.method for cell in published if "+" not in cell.method}
-    methods = [known for known in list_methods() if known.column in columns]
+    builtin = map(get_method, builtin_names())
+    methods = [known for known in builtin if known.column in columns]
     if method:
         methods = [get_method(name) for name in dict.fromkeys(method)]
     entries = _chosen_sets(dataset)

@@ -37,9 +37,12 @@ def methods_command(
     ] = False,
 ) -> None:
     """List the methods: name, column in the paper, parameters and grid, citation."""
-    from drmbench.methods.registry import get_method, list_methods
+    from drmbench.methods.registry import get_method, list_methods, plugins
 
     chosen = list_methods() if name is None else (get_method(name),)
+    for plugin in plugins() if name is None else ():
+        if plugin.problem:
+            typer.echo(f"warning: {plugin}", err=True)
     if as_json:
         records = [_as_record(method) for method in chosen]
         shown = records if name is None else records[0]
@@ -64,6 +67,7 @@ def _as_record(method: Method) -> dict[str, Any]:
         "large_scale": method.large_scale,
         "leave_one_out": _leave_one_out(method),
         "citation": method.citation,
+        "versions": dict(method.origin.get("versions", {})),
     }
 
 
@@ -78,6 +82,7 @@ def _in_words(method: Method, *, full: bool) -> str:
         "grid": "; ".join(grid),
         "fixed": _assignments(method.defaults),
         "reference": method.citation,
+        "from": ", ".join(map(" ".join, method.origin.get("versions", {}).items())),
     }
     if full:
         scaling = "nothing but rounding" if method.scale_invariant else "the result"

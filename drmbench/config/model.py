@@ -18,13 +18,16 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    SerializerFunctionWrapHandler,
     Tag,
     ValidationInfo,
+    model_serializer,
     model_validator,
 )
 from pydantic.json_schema import GenerateJsonSchema
 
 from drmbench.config.values import (
+    ClassPath,
     Count,
     Dataset,
     Group,
@@ -45,7 +48,9 @@ from drmbench.config.values import (
     Timeout,
     TwoOrMore,
 )
+from drmbench.errors import CheckFailedError
 from drmbench.methods.base import Method
+from drmbench.methods.foreign import EstimatorSpec, Recipe
 from drmbench.methods.registry import get_method, with_overrides
 from drmbench.protocol.protocol import (
     Protocol,
@@ -279,12 +284,32 @@ class MethodItem(Section):
     """Parameters to fix."""
 
 
+class EstimatorItem(Section):
+    """A classifier of any package, by its class."""
+
+    estimator: ClassPath
+    """A scikit-learn classifier as module:Class, installed or in a module beside this
+    file. Reading the file imports it."""
+    as_: Label | None = Field(default=None, alias="as")
+    """What results call it; by default its class in small letters, without
+    classifier."""
+    steps: Annotated[tuple[Label, ...], Listed(at_least=0, or_one=True)] = ()
+    """Preprocessing, fitted to the training part of every fit: standard, robust,
+    minmax, maxabs, normalizer, power, quantile, pca, or classes as module:Class."""
+    grid: dict[str, Annotated[list[Parameter], Listed()]] = {}
+    """Values to search, by parameter, outermost loop first; a step's parameter is
+    step__parameter."""
+    params: dict[str, Parameter] = {}
+    """Parameters to fix."""
+
+
 #: The mappings that items of a list can be; errors have these tags in their place.
 ITEMS: dict[str, type[Section]] = {
     "<group>": GroupItem,
     "<path>": FileItem,
     "<name>": NamedItem,
     "<method>": MethodItem,
+    "<estimator>": EstimatorItem,
 }
 LONE = "<lone>"
 
@@ -318,8 +343,10 @@ DatasetItem = Annotated[
     _told_by(Dataset, "<group>", "<path>", "<name>"),
 ]
 AnyMethod = Annotated[
-    Annotated[MethodName, Tag(LONE)] | Annotated[MethodItem, Tag("<method>")],
-    _told_by(MethodName, "<method>"),
+    Annotated[MethodName, Tag(LONE)]
+    | Annotated[EstimatorItem, Tag("<estimator>")]
+    | Annotated[MethodItem, Tag("<method>")],
+    _told_by(MethodName, "<estimator>", "<method>"),
 ]
 
 
@@ -401,7 +428,8 @@ class ExperimentFile(_Described):
     """Data sets: names of the catalogue, groups, your own files, or generated data with
     parameters."""
     methods: Annotated[tuple[AnyMethod, ...], _SOME]
-    """Methods: names, or mappings that change the grid or fix parameters."""
+    """Methods: names, mappings that change the grid or fix parameters, or classifiers
+    of any package."""
     protocol: ProtocolSection = ProtocolSection()
     """Splits, selection and scaling."""
 
@@ -476,26 +504,55 @@ class DatasetRef(Section):
 
 
 class MethodRef(Section):
-    """A method of the registry, perhaps with another grid, under a label."""
+    """A method of the registry, perhaps with another grid, or an estimator."""
 
     name: str
-    """Name in the registry."""
+    """Name in the registry; the class of an estimator."""
     label: str
     """What result rows call it; the name unless the config says ``as``."""
     grid: Mapping[str, list[Any]] = {}
-    """Changes, as :func:`drmbench.methods.registry.with_overrides` takes them."""
+    """Changes, as :func:`drmbench.methods.registry.with_overrides` takes them; all that
+    is searched, of an estimator."""
     params: Mapping[str, Any] = {}
-    """The same."""
+    """The same for parameters that are fixed."""
+    estimator: EstimatorSpec | None = None
+    """The classes of a method that is not in the registry."""
+    versions: Mapping[str, str] = {}
+    """The packages that provide a method which is not drmbench's own, as the run was
+    planned; of modules that are not installed a checksum."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_said(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        stored: dict[str, Any] = handler(self)
+        for key in ("estimator", "versions"):  # manifests without them stay as they are
+            if not stored[key]:
+                del stored[key]
+        return stored
 
     def method(self) -> Method:
-        """Return the method, with the changes."""
+        """Return the method, with the changes; it must be that of the plan."""
         return self._method
 
     @cached_property
     def _method(self) -> Method:
         # Changes are checked against every candidate, once and not for every cell.
-        method = get_method(self.name)
-        if not (self.grid or self.params):
+        if self.estimator is not None:
+            recipe = Recipe.load(self.estimator)
+            method = recipe.method(self.name, self.label, self.grid, self.params)
+        else:
+            method = get_method(self.name)
+        here = method.origin.get("versions", {})
+        if self.versions and here != self.versions:
+            planned, found = (
+                ", ".join(" ".join(pair) for pair in versions.items())
+                for versions in (self.versions, here)
+            )
+            raise CheckFailedError(
+                f"{self.label} was planned with {planned}, and here is {found}"
+            )
+        if self.estimator is not None or not (self.grid or self.params):
             return method
         return with_overrides(method, grid=self.grid, params=self.params)
 
@@ -546,8 +603,8 @@ def experiment_identity(experiment: Experiment) -> dict[str, Any]:
     """Return all that decides an experiment's numbers, as nested plain values.
 
     ``datasets`` is by name, ``methods`` and ``selection_overrides`` by label,
-    ``selection_modes`` by mode. Names, titles, notes, paths and time limits are left
-    out.
+    ``selection_modes`` by mode. Names, titles, notes, paths, versions and time limits
+    are left out.
     """
     identity = experiment.model_dump(mode="json", exclude=set(_PROSE))
     plans = (*identity["selection_overrides"].values(), identity["selection"])
@@ -562,4 +619,7 @@ def experiment_identity(experiment: Experiment) -> dict[str, Any]:
         for ref in experiment.datasets
     }
     identity["methods"] = {ref.pop("label"): ref for ref in identity["methods"]}
+    for ref in identity["methods"].values():
+        ref.pop("versions", None)
+        ref.get("estimator", {}).pop("folder", None)
     return identity

@@ -16,6 +16,11 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from drmbench.config.estimators import (
+    EstimatorCheck,
+    refuse_large_grid,
+    unchecked_ref,
+)
 from drmbench.config.messages import (
     Loc,
     Problems,
@@ -29,6 +34,7 @@ from drmbench.config.model import (
     AnyMethod,
     DatasetItem,
     DatasetRef,
+    EstimatorItem,
     Experiment,
     ExperimentFile,
     FileItem,
@@ -43,13 +49,11 @@ from drmbench.config.values import SCALAR_METRICS, SOLVERS, Number, Only
 from drmbench.config.yaml_lines import YamlNode, read_yaml
 from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
 from drmbench.errors import InputError, did_you_mean
-from drmbench.methods.registry import get_method, with_overrides
+from drmbench.methods.registry import builtin_names, get_method, with_overrides
 from drmbench.protocol.protocol import SelectionPlan
 
 #: Experiment files have a few thousand bytes; reading much more YAML takes minutes.
 MAX_BYTES = 200_000
-#: The largest grid of the paper has 343; this many take hours on small data.
-MAX_CANDIDATES = 10_000
 #: Splits of sets that the paper does not all split in one way.
 FALLBACK = SplitSpec(kind="kfold", k=5, repeats=1)
 
@@ -376,24 +380,38 @@ class _Draft:
         kind, add = f"the kind {self.file.kind}", self.problems.add
         nodes = self.root.at("methods").value or ()
         for item, node in zip(self.file.methods, nodes, strict=True):
-            said = item if isinstance(item, MethodItem) else MethodItem(name=item)
-            name, label = said.name, said.as_ or said.name
+            said = MethodItem(name=item) if isinstance(item, str) else item
+            ref = unchecked_ref(said)
             another = "; give one another with `as`"
-            if not self.is_first(f"the label {label!r}", node.line, another):
+            if not self.is_first(f"the label {ref.label!r}", node.line, another):
                 continue
-            ref = MethodRef(name=name, label=label, grid=said.grid, params=said.params)
-            chosen.append(ref)
             if self.file.kind == "classification":
-                self.check_changes(ref, node)
+                chosen.append(self.checked(ref, said, node))
                 continue
-            if name not in SOLVERS:
-                only = f"{', '.join(SOLVERS)} only, not {name!r}"
+            chosen.append(ref)
+            if ref.name not in SOLVERS:
+                only = f"{', '.join(SOLVERS)} only, not {ref.name!r}"
                 add(node.line, f"{kind} measures {only}")
             for key in ("grid", "params"):
                 if key in said.model_fields_set:
                     why = f"takes its parameters from `measure`; remove {key!r}"
                     add(node.line_of(key), f"{kind} {why}")
         return chosen
+
+    def checked(
+        self, ref: MethodRef, item: MethodItem | EstimatorItem, node: YamlNode
+    ) -> MethodRef:
+        """Return a method with the versions of the packages that provide it."""
+        if isinstance(item, EstimatorItem):
+            return EstimatorCheck(item, node, self.problems).checked(ref)
+        if ref.name in builtin_names():
+            self.check_changes(ref, node)
+            return ref
+        with self.problems.noted(node.line):
+            versions = get_method(ref.name).origin["versions"]
+            self.check_changes(ref, node)
+            return ref.model_copy(update={"versions": versions})
+        return ref
 
     def check_changes(self, ref: MethodRef, node: YamlNode) -> None:
         """Check every parameter by itself, at its line, then all of them together."""
@@ -412,13 +430,9 @@ class _Draft:
         if len(problems) > before:
             return
         grid = {**method.grid, **ref.grid}
-        size = math.prod(len(grid[name]) for name in grid if name not in ref.params)
         with problems.noted(node.line):
-            if size > MAX_CANDIDATES:
-                raise InputError(
-                    f"{ref.label}: the grid has {size:,} candidates; at most"
-                    f" {MAX_CANDIDATES:,} are allowed"
-                )
+            searched = {name: grid[name] for name in grid if name not in ref.params}
+            refuse_large_grid(ref.label, searched)
             with_overrides(method, grid=ref.grid, params=ref.params)
 
     def choose_split(self, chosen: Sequence[_ChosenSet]) -> SplitSpec:

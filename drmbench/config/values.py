@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from drmbench.data.catalogue import load_catalogue
 from drmbench.errors import InputError
-from drmbench.methods.registry import method_names
+from drmbench.methods.registry import is_method, method_names
 from drmbench.metrics import METRICS
 
 #: Random splits and k-fold partitions of one data set; more is taken for a mistake.
@@ -146,6 +146,8 @@ class NameOf:
     thing: str  #: What a name stands for
     values: Callable[[], Sequence[str]]  #: Returns the names
     see: str = ""  #: Command that lists the names, if they are too many for a message
+    #: Says whether a name is valid where that is known without asking for all of them
+    has: Callable[[str], bool] | None = None
 
     @property
     def what(self) -> str:
@@ -155,7 +157,8 @@ class NameOf:
         return f"a {self.thing} ({', '.join(self.values())})"
 
     def _check(self, value: Any) -> str:
-        if isinstance(value, str) and value in self.values():
+        has = self.has or (lambda name: name in self.values())
+        if isinstance(value, str) and has(value):
             return value
         names = {"names": list(self.values())}
         raise PydanticCustomError("must_be_name", self.what, names)
@@ -224,7 +227,16 @@ Dataset = Annotated[
     str, NameOf("data set", lambda: load_catalogue().names, "drmbench data list")
 ]
 Group = Annotated[str, NameOf("group", lambda: tuple(load_catalogue().groups))]
-MethodName = Annotated[str, NameOf("method", method_names, "drmbench methods")]
+MethodName = Annotated[
+    str, NameOf("method", method_names, "drmbench methods", is_method)
+]
+ClassPath = Annotated[
+    str,
+    Text(
+        "^[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)*[:.][A-Za-z_][A-Za-z0-9_]*$",
+        "a class as module:Class, such as sklearn.svm:SVC",
+    ),
+]
 Metric = Annotated[str, NameOf("metric", lambda: tuple(METRICS))]
 ScalarMetric = Annotated[str, NameOf("one-number metric", lambda: SCALAR_METRICS)]
 Label = Annotated[

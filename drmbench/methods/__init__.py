@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from drmbench.methods.base import Method, MethodFailedError
     from drmbench.methods.bayes import GaussianNaiveBayes
     from drmbench.methods.c45 import C45Classifier
+    from drmbench.methods.foreign import method_from_estimator
     from drmbench.methods.knn import NearestNeighbours
     from drmbench.methods.linear_svm import LiblinearSVC
     from drmbench.methods.oversampling import OversampledClassifier
@@ -53,6 +54,7 @@ __all__ = [
     "add_method",
     "get_method",
     "list_methods",
+    "method_from_estimator",
     "method_names",
     "with_overrides",
 ]
@@ -73,6 +75,7 @@ _HOMES = {
     "ShrunkenCentroids": "shrunken_centroids",
     "SparseLDA": "slda",
     "SparseRepresentationClassifier": "sparse_representation",
+    "method_from_estimator": "foreign",
 }
 
 

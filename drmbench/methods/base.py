@@ -42,6 +42,10 @@ class MethodFailedError(ValueError):
     """A candidate cannot be fitted on this data; selection records it and goes on."""
 
 
+class EstimatorRaisedError(MethodFailedError):
+    """An estimator from outside raised an error: the candidate's, and a malfunction."""
+
+
 #: Errors that are a candidate's own: recorded for it, the others go on.
 CANDIDATE_FAILURES = (MethodFailedError, IllConditionedError)
 
@@ -149,6 +153,9 @@ class Method:
     #: Sort key of a candidate, smaller is simpler (more regularised); breaks ties where
     #: the protocol asks for it
     prefer: Callable[[Params], tuple[Any, ...]] | None = None
+    #: What tells a method that is not drmbench's own from others beyond its name: the
+    #: ``versions`` of the packages that provide it, and perhaps its classes
+    origin: Params = field(default_factory=dict)
 
     def candidates(self) -> list[dict[str, Any]]:
         """All parameter sets, in grid order (the first name varies slowest)."""

@@ -2,7 +2,8 @@
 
 A new method is an entry of the ``METHODS`` of a module of this package, and its name in
 :data:`FAMILIES`. The names are known without importing any of those modules, which
-load scikit-learn and more.
+load scikit-learn and more. Installed packages may bring methods of their own
+(:mod:`drmbench.methods.plugins`), which are imported only where a name is none of ours.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from drmbench.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from drmbench.methods.base import Method
+    from drmbench.methods.plugins import Plugin
 
 #: The methods of each module of this package, in the order in which they are listed.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
@@ -50,6 +53,9 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 
+#: The entry point group through which installed packages bring methods.
+GROUP = "drmbench.methods"
+
 _added: dict[str, Method] = {}
 
 
@@ -61,20 +67,50 @@ def add_method(method: Method) -> None:
     ValueError
         If there is a method of this name.
     """
-    if method.name in method_names():
+    if method.name in builtin_names():
         raise ValueError(f"there cannot be a second method {method.name!r}")
     _added[method.name] = method
 
 
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of drmbench's own methods, without importing what they need.
+
+    Examples
+    --------
+    >>> builtin_names()[:3]
+    ('svm-rbf', 'svm-poly', 'svm-linear')
+    """
+    return (*(name for names in FAMILIES.values() for name in names), *_added)
+
+
 def method_names() -> tuple[str, ...]:
-    """Return the name of every method, without importing what it needs.
+    """Return the name of every method; installed packages that bring any are imported.
 
     Examples
     --------
     >>> method_names()[:3]
     ('svm-rbf', 'svm-poly', 'svm-linear')
     """
-    return (*(name for names in FAMILIES.values() for name in names), *_added)
+    brought = (method.name for plugin in plugins() for method in plugin.methods)
+    return (*builtin_names(), *brought)
+
+
+def is_method(name: str) -> bool:
+    """Say whether there is a method, or an entry point for methods, of this name."""
+    if name in builtin_names():
+        return True
+    points = metadata.entry_points(group=GROUP)
+    return name in points.names or name in method_names()
+
+
+def plugins() -> tuple[Plugin, ...]:
+    """Return the entry points of installed packages that bring methods, imported."""
+    points = metadata.entry_points(group=GROUP)
+    if not points:
+        return ()
+    from drmbench.methods.plugins import load_plugins
+
+    return load_plugins(tuple(points), builtin_names())
 
 
 def list_methods() -> tuple[Method, ...]:
@@ -94,7 +130,8 @@ def get_method(name: str) -> Method:
     Raises
     ------
     InputError
-        If there is none; the message has the near misses and all names.
+        If there is none; the message has the near misses and all names, or why an
+        installed package's entry point of this name cannot be used.
 
     Examples
     --------
@@ -106,12 +143,19 @@ def get_method(name: str) -> Method:
             family = importlib.import_module(f"drmbench.methods.{module}").METHODS
             found: Method = next(method for method in family if method.name == name)
             return found
-    if name not in _added:
-        raise InputError(
-            f"unknown method {name!r}.{did_you_mean(name, method_names())}"
-            f" Valid: {', '.join(method_names())}"
-        )
-    return _added[name]
+    if name in _added:
+        return _added[name]
+    for plugin in plugins():
+        for method in plugin.methods:
+            if method.name == name:
+                return method
+    for plugin in plugins():
+        if plugin.name == name and plugin.problem:
+            raise InputError(f"{name}: {plugin}")
+    raise InputError(
+        f"unknown method {name!r}.{did_you_mean(name, method_names())}"
+        f" Valid: {', '.join(method_names())}"
+    )
 
 
 def with_overrides(

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from drmbench.methods.base import (
     CANDIDATE_FAILURES,
     NO_PREDICTION,
+    EstimatorRaisedError,
     GridPredictions,
     GridScores,
     Labels,
@@ -105,7 +106,8 @@ def select(
     scores, failures = scorer.score(X, number_classes(y)[1], plan, seed=seed)
     if np.isnan(scores).all():
         reasons = sorted(set(failures.values()))
-        raise MethodFailedError(
+        failed = EstimatorRaisedError if method.origin else MethodFailedError
+        raise failed(
             f"{method.name}: none of {len(candidates)} candidates could be fitted:"
             f" {'; '.join(reasons[:3])}" + ("; …" if len(reasons) > 3 else "")
         )

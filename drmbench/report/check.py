@@ -307,7 +307,7 @@ def _another_experiment(reference: Results, fresh: Results) -> Iterator[str]:
             yield f"data set {name}: {text}"
     for name in _in_both(fresh.rows["method"], reference.methods, fresh.methods):
         sides = reference.methods[name], fresh.methods[name]
-        facts = _differences_in(("name", "grid", "params"), *sides)
+        facts = _differences_in(("name", "steps", "grid", "params"), *sides)
         plan = _other_plan("selection_overrides", name, old, new, "selection")
         for text in (*facts, *plan):
             yield f"method {name}: {text}"

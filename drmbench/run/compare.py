@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from drmbench.data.dataset import Dataset
+from drmbench.methods.foreign import default_label
 from drmbench.methods.registry import get_method
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.run.results import Results, Summary
@@ -28,6 +29,12 @@ _LARGE = ("drm-exact", "l2-svm", "rf", "nb")
 #: Families in which leave-one-out costs about as much as one fit.
 _FAST_LEAVE_ONE_OUT = ("drm", "krr", "knn", "nb", "drm-large", "crc", "ridge")
 _OVERSAMPLED = ("smote-rf", "smote-knn")
+#: How the other methods select.
+_FEW_FOLDS: dict[str, object] = {
+    "kind": "kfold",
+    "k": 5,
+    "note": "5-fold selection; there is no fast leave-one-out",
+}
 
 
 def sensible_methods(dataset: Dataset) -> tuple[str, ...]:
@@ -51,15 +58,15 @@ def comparison_config(
 ) -> str:
     """Return the YAML text of an honest comparison, to build on.
 
-    ``dataset`` is what was read from ``path``, ``metric`` what selects parameters and
-    is reported first, ``folds`` the number of outer folds.
+    ``dataset`` is what was read from ``path``, ``methods`` are names or classes as
+    ``module:Class``, ``metric`` is what selects parameters and is reported first,
+    ``folds`` the number of outer folds.
     """
     others = [m for m in ("gmean", "accuracy", "balanced_accuracy") if m != metric]
-    note = "5-fold selection; there is no fast leave-one-out"
     slow = {
-        method.name: {"kind": "kfold", "k": 5, "note": note}
-        for method in map(get_method, methods)
-        if method.predict_left_out is None or method.family not in _FAST_LEAVE_ONE_OUT
+        default_label(name) if ":" in name else name: {**_FEW_FOLDS}
+        for name in methods
+        if not _has_fast_leave_one_out(name)
     }
     selection: dict[str, object] = {"kind": "loo", "metric": metric}
     selection["subset"] = SELECTION_ROWS
@@ -72,7 +79,7 @@ def comparison_config(
         "name": f"compare-{slug(dataset.name)}",
         "title": f"Methods compared on {dataset.name}",
         "datasets": [source],
-        "methods": list(methods),
+        "methods": [{"estimator": m} if ":" in m else m for m in methods],
         "protocol": {
             "split": {"kind": "kfold", "k": folds, "repeats": 1},
             "selection": selection,
@@ -84,6 +91,14 @@ def comparison_config(
     }
     text: str = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     return text
+
+
+def _has_fast_leave_one_out(name: str) -> bool:
+    if ":" in name:  # the class of an estimator
+        return False
+    method = get_method(name)
+    fast = method.family in _FAST_LEAVE_ONE_OUT
+    return fast and method.predict_left_out is not None
 
 
 def slug(name: str) -> str:

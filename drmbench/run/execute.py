@@ -15,7 +15,7 @@ from drmbench.config.model import DatasetRef
 from drmbench.data.dataset import Dataset
 from drmbench.drm.classifier import DRMClassifier
 from drmbench.errors import CheckFailedError
-from drmbench.methods.base import Labels, Matrix, Method
+from drmbench.methods.base import EstimatorRaisedError, Labels, Matrix, Method
 from drmbench.methods.registry import with_overrides
 from drmbench.protocol.evaluate import Outcome, evaluate
 from drmbench.protocol.scaling import Scaling, scale_test, scale_train
@@ -88,6 +88,8 @@ def _load(
 
 def informed(method: Method, dataset: Dataset) -> Method:
     """Tell a method that can use it which columns are codes of categories."""
+    if "estimator" in method.origin:  # a user who says None means it
+        return method
     if dataset.nominal and method.defaults.get("categorical_features", 0) is None:
         columns = list(dataset.nominal)
         return with_overrides(method, params={"categorical_features": columns})
@@ -119,7 +121,9 @@ def _scored(task: Task, outcome: Outcome) -> Row:
     }
     if outcome.failure is not None:
         # It cannot be fitted to such data: that is a finding, not a malfunction.
-        row: Row = {"status": "skipped", "reason": str(outcome.failure)}
+        raised = isinstance(outcome.failure, EstimatorRaisedError)
+        status = "failed" if raised else "skipped"
+        row: Row = {"status": status, "reason": str(outcome.failure)}
         return row | dict.fromkeys(task.protocol.metrics) | seconds
     return {
         **{name: _number(value) for name, value in outcome.metrics.items()},

@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ def make_manifest(plan: Plan) -> dict[str, Any]:
         ],
         "methods": [_describe_method(ref) for ref in experiment.methods],
         "expected": plan.expected,
-        "environment": environment(),
+        "environment": _environment_of(experiment),
         "command": f"drmbench run {shlex.quote(source.as_posix())}",
         "config": config,
     }
@@ -71,8 +72,17 @@ def stored_experiment(experiment: Experiment) -> dict[str, Any]:
             ref.model_copy(update={"path": _shown_path(ref.path)})
             for ref in experiment.datasets
         ),
+        "methods": tuple(map(_shown_ref, experiment.methods)),
     }
     return experiment.model_copy(update=shown).model_dump(mode="json")
+
+
+def _shown_ref(ref: MethodRef) -> MethodRef:
+    """Return a method without the path of a user's own modules."""
+    if ref.estimator is None:
+        return ref
+    shown = replace(ref.estimator, folder=_shown_path(ref.estimator.folder))
+    return ref.model_copy(update={"estimator": shown})
 
 
 def _shown_path(path: Path | None) -> Path | None:
@@ -104,6 +114,7 @@ def _describe_method(ref: MethodRef) -> dict[str, Any]:
         "grid": {name: list(values) for name, values in method.grid.items()},
         "params": dict(method.defaults),
         **_facts_of(method),
+        **method.origin,
     }
 
 
@@ -221,6 +232,14 @@ def _registered(name: str) -> dict[str, Any]:
 
 #: By version, what makes a manifest one of the next.
 _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+
+
+def _environment_of(experiment: Experiment) -> dict[str, Any]:
+    """Return the environment, with the packages that provide users' own methods."""
+    here = environment()
+    for ref in experiment.methods:
+        here["packages"] |= ref.versions
+    return here
 
 
 def environment() -> dict[str, Any]:

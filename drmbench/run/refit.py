@@ -145,8 +145,14 @@ def _tasks(
             "datasets": tuple(ref for ref in stored.datasets if ref.name in datasets),
             # What was fixed then is fixed now, whatever the registry says today.
             "methods": tuple(
-                MethodRef(name=entry["name"], label=label, params=entry["params"])
-                for label, entry in results.methods.items()
+                MethodRef(
+                    name=ref.name,
+                    label=ref.label,
+                    params=results.methods[ref.label]["params"],
+                    estimator=ref.estimator,
+                    versions=ref.versions,
+                )
+                for ref in stored.methods
             ),
             "scaling": ("paper",),
             "metrics": tuple(metrics),

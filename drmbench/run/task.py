@@ -67,6 +67,8 @@ def make_task(
 def key_of(task: Task) -> str:
     """Hash all that decides a cell's result, and nothing that does not."""
     method = task.protocol.method_as_used(task.method.method())
+    # Of methods that are not drmbench's own another version is another method.
+    origin = {"origin": dict(method.origin)} if method.origin else {}
     identity: dict[str, Any] = {
         "schema": SCHEMA_VERSION,
         "kind": task.kind,
@@ -78,6 +80,7 @@ def key_of(task: Task) -> str:
             # Grid order decides ties, so it is part of the identity.
             "grid": [[name, list(values)] for name, values in method.grid.items()],
             "fixed": dict(method.defaults),
+            **origin,
         },
         "scaling": task.mode,
         "metrics": task.protocol.metrics,

@@ -196,10 +196,11 @@ def main() -> None:
     import sklearn.datasets  # noqa: F401
     from threadpoolctl import threadpool_limits
 
-    from drmbench.methods.registry import list_methods
+    from drmbench.methods.registry import builtin_names, get_method
     from drmbench.run import execute  # noqa: F401
 
-    list_methods()
+    for name in builtin_names():
+        get_method(name)
     _send(answers, {"ready": os.getpid()})
     with threadpool_limits(limits=1):
         while True:

@@ -32,7 +32,11 @@ from drmbench.methods.registry import method_names
 from drmbench.protocol.selection import SelectionPlan
 
 GOOD = Path(__file__).parent / "good"
-CONFIGS = sorted([*GOOD.glob("*.yaml"), *(REPOSITORY / "configs").glob("*.yaml")])
+CONFIGS = sorted(
+    path
+    for folder in (GOOD, REPOSITORY / "configs", REPOSITORY / "examples")
+    for path in folder.glob("*.yaml")
+)
 PETS = (REPOSITORY / "tests" / "bad_configs" / "pets.csv").resolve()
 
 

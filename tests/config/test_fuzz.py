@@ -46,6 +46,8 @@ VALUES = (
         "{name: synthetic}",
         "{name: synthetic, parameters: {n: 3}}",
         "{name: rf, as: a}",
+        "{estimator: sklearn.svm.SVC, steps: standard, grid: {C: [1]}}",
+        "{estimator: 'no_such_module:A', params: {a: 1}}",
     ),
 )
 MARKS = (*":,[]{}#&*!|>'\"%@`\n\t -?~0a", "\u2028", "\x85", "\ufeff", "\U0001f600")

@@ -15,7 +15,11 @@ from drmbench.config.messages import Problems
 from drmbench.config.yaml_lines import read_yaml
 
 GOOD = sorted((REPOSITORY / "tests" / "config" / "good").glob("*.yaml"))
-OURS = sorted((REPOSITORY / "configs").glob("*.yaml"))
+OURS = sorted(
+    path
+    for folder in ("configs", "examples")
+    for path in (REPOSITORY / folder).glob("*.yaml")
+)
 BAD = sorted((REPOSITORY / "tests" / "bad_configs").glob("*.yaml"))
 
 #: What a schema cannot know: what is in the catalogue and the registry beyond names,
@@ -23,6 +27,23 @@ BAD = sorted((REPOSITORY / "tests" / "bad_configs").glob("*.yaml"))
 ONLY_THE_VALIDATOR_KNOWS = {
     "as-a-catalogue-name",
     "duplicate-label",
+    "estimator-grid-and-fixed",
+    "estimator-grid-too-large",
+    "estimator-named-as-a-method",
+    "estimator-of-no-class",
+    "estimator-of-no-module",
+    "estimator-of-no-submodule",
+    "estimator-step-of-no-module",
+    "estimator-step-that-classifies",
+    "estimator-step-twice",
+    "estimator-that-is-a-function",
+    "estimator-that-regresses",
+    "estimator-unknown-grid-parameter",
+    "estimator-unknown-parameter",
+    "estimator-unknown-step",
+    "estimator-unknown-step-parameter",
+    "estimator-value-refused",
+    "estimator-without-what-it-needs",
     "except-everything",
     "except-not-in-group",
     "file-named-as-catalogue-set",
@@ -53,6 +74,7 @@ ONLY_THE_VALIDATOR_KNOWS = {
     "timeout-nan",
     "timing-at-two-betas",
     "timing-of-a-tree",
+    "timing-of-an-estimator",
     "timing-scaled-honestly",
     "timing-with-a-grid",
     "timing-with-selection",
