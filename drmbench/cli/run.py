@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
+from drmbench.cli.inputs import RUNS, config_files, job_count
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from drmbench.shipped import checkout_root
+
 
 class Folder(NamedTuple):
     """A folder that is searched for source files, and what it is called in messages."""
@@ -48,12 +50,6 @@ class Places:
 def is_address(mirror: str) -> bool:
     """Tell an http(s) address from a folder."""
     return mirror.startswith(("http://", "https://"))
-
-
-def checkout_root() -> Path | None:
-    """Return the root of the checkout this code runs from, or None if installed."""
-    root = Path(__file__).resolve().parents[2]
-    return root if (root / "datasets" / "registry.yaml").is_file() else None
 
 
 def catalogue_file(name: str) -> Path:
