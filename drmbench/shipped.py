@@ -41,9 +41,10 @@ def find_config(path: Path) -> Path:
     and configs/NAME.yaml. Then ``NAME``, ``NAME.yaml`` and ``configs/NAME.yaml`` stand
     for the shipped one of that name. What is neither is returned as it is.
     """
-    alone = path.parent == Path() and not path.suffix
-    here = [path.with_suffix(".yaml"), Path("configs", f"{path.name}.yaml")]
-    for candidate in [path, *(here if alone else ())]:
+    candidates = [path]
+    if path.parent == Path() and not path.suffix:
+        candidates += [Path(f"{path}.yaml"), Path("configs", f"{path}.yaml")]
+    for candidate in candidates:
         if candidate.is_file():
             return candidate
     named = path.parent in (Path(), Path("configs")) and path.suffix in ("", ".yaml")

@@ -82,11 +82,13 @@ def compare_command(
     options = RunOptions(out=out, jobs=job_count(jobs), bar=not no_progress)
     run = Run(load_experiments([path]), options)
     outcome = run.start()
+    if outcome.interrupted:
+        left = f"interrupted; {outcome.left} cells left; the same command goes on."
+        typer.echo(left, err=True)
+        raise typer.Exit(130)
     folder = run.experiments[0].store.folder
     _print_ranking(read_results(folder))
     typer.echo(f"\nresults: {folder}\nconfig:  {path}")
-    if outcome.interrupted:
-        raise typer.Exit(130)
 
 
 def _too_few(data: Path, counts: Mapping[str, int], folds: int) -> str:

@@ -169,6 +169,7 @@ class Availability(NamedTuple):
     ready: bool  #: whether all of it is on this machine
     where: str  #: the place it would be taken from
     why: str = ""  #: why it is not ready, or empty
+    files: tuple[Artifact, ...] = ()  #: what would be fetched
 
 
 def availability(entry: DatasetEntry, places: Places) -> Availability:
@@ -222,13 +223,18 @@ def _look(source: Source, step: Step, places: Places) -> Availability:
         return Availability(False, "", "not in the mirror")
     if places.offline:
         return Availability(False, "", OFFLINE_REASON)
+    files = tuple(file for file in source.artifacts if not _is_here(file, places))
     sizes = [artifact.size for artifact in source.artifacts]
     why = "not fetched yet"
     if None not in sizes:
         why += f" ({sum(size or 0 for size in sizes) / 1e6:.1f} MB)"
     host = urlsplit(source.artifacts[0].url or "").netloc
     where = {"mirror": "mirror", "pip": source.label}.get(step, f"url {host}")
-    return Availability(False, where, why)
+    return Availability(False, where, why, files)
+
+
+def _is_here(artifact: Artifact, places: Places) -> bool:
+    return any(_same_size(f.path / artifact.name, artifact) for f in places.folders)
 
 
 def _same_size(path: Path, artifact: Artifact) -> bool:
