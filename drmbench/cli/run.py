@@ -188,16 +188,17 @@ def _print_plan(run: Run) -> None:
             state = "blocked" if planned.missing else ""
             state = "to be fetched" if planned.unfetched else state
             state = f"† {planned.substitute}" if planned.substitute else state
-            forecast = run.estimator.forecast(new, 1) if new else None
+            forecast = run.estimator.forecast(new, run.options.jobs) if new else None
             time = duration(forecast.processor) if forecast else ""
             counts = (wanted - len(new), len(new), lost)
             rows.append([plan.experiment.name, name, *map(str, counts), time, state])
     sides = [LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT, LEFT]
     names = ["experiment", "data set", "cached", "new", "blocked", "estimated", ""]
     print_table(list(zip(names, sides, strict=True)), rows)
+    time = f"with {run.options.jobs} jobs {_time(run)}" if run.new else "nothing to run"
     typer.echo(
-        f"{run.cached} cells cached, {len(run.new)} new, {blocked}"
-        f" blocked by missing data; {_time(run)}."
+        f"{run.cached} cells cached, {len(run.new)} new, {blocked} blocked by missing"
+        f" data; {time}."
     )
     for line in _to_fetch(run):
         typer.echo(line)
@@ -208,19 +209,13 @@ def _time(run: Run) -> str:
     """Say how long a run takes, and how well that is known."""
     from drmbench.run.progress import duration
 
-    jobs = run.options.jobs
-    forecast = run.estimator.forecast(run.new, jobs)
-    if not run.new:
-        return "nothing to run"
+    forecast = run.estimator.forecast(run.new, run.options.jobs)
     if forecast is None:
-        return "time unknown: there are no committed results to tell it by"
-    said = f"about {duration(forecast.processor)} of processor time"
-    said += f", {duration(forecast.wall)} with {jobs} jobs"
+        return "time unknown"
+    said = f"about {duration(forecast.wall)}"
+    said += f" ({duration(forecast.processor)} of processor time)"
     if forecast.rough:
-        said += (
-            f" (rough: of the methods of {forecast.rough} cells no time is known, so"
-            " their size alone tells it)"
-        )
+        said += f"; rough, since no time of the methods of {forecast.rough} is known"
     return said
 
 

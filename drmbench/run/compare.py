@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from drmbench.data.catalogue import load_catalogue
 from drmbench.data.dataset import Dataset
 from drmbench.methods.registry import get_method
 from drmbench.metrics import mean_and_spread
@@ -65,7 +66,7 @@ def comparison_config(
     selection["subset"] = SELECTION_ROWS
     if slow:
         selection["methods"] = slow
-    source: dict[str, object] = {"path": str(path), "name": dataset.name}
+    source: dict[str, object] = {"path": str(path), "name": own_name(dataset.name)}
     if target is not None:
         source["target"] = target
     config = {
@@ -84,6 +85,17 @@ def comparison_config(
     }
     text: str = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     return text
+
+
+def own_name(name: str) -> str:
+    """Return what a table is called that may share its name with the catalogue's.
+
+    Examples
+    --------
+    >>> own_name("sales"), own_name("iris")
+    ('sales', 'my-iris')
+    """
+    return f"my-{name}" if name in load_catalogue().names else name
 
 
 def slug(name: str) -> str:

@@ -31,10 +31,11 @@ from drmbench.run.results import MANIFEST_FILE, ROWS_FILE
 from drmbench.run.task import Task
 from drmbench.shipped import shipped_reference
 
-#: Seconds that :func:`calibration_work` takes where cells take what the rows say.
-_REFERENCE_WORK = 0.1
+#: Seconds that :func:`calibration_work` takes where cells take what the rows say. The
+#: rows were measured on busy processors; ``tools/measure_pace.py`` gives this figure.
+_REFERENCE_WORK = 0.059
 #: Seconds that a worker needs to start.
-_START = 2.5
+_START = 2.0
 #: Finished seconds from which on this run's own pace counts as much as the estimate's.
 _TRUSTED = 30.0
 #: Training rows may differ by this factor between cells that are taken for alike.
@@ -325,10 +326,9 @@ class Estimator:
         if not known:
             return Forecast(0.0, 0.0, 0)
         seconds = [estimate.seconds for estimate in known]
-        total, start = sum(seconds), _START * machine_pace()
-        wall = max(total / jobs, max(seconds)) + start
-        rough = sum(estimate.rough for estimate in known)
-        return Forecast(total + start * min(jobs, len(known)), wall, rough)
+        total = sum(seconds) + _START * min(jobs, len(known))
+        wall = max(total / jobs, max(seconds) + _START)
+        return Forecast(total, wall, sum(estimate.rough for estimate in known))
 
     def _work(self, task: Task) -> Work:
         """Describe a cell; splits of one data set share what is said of them."""
