@@ -169,22 +169,36 @@ class Availability(NamedTuple):
     ready: bool  #: whether all of it is on this machine
     where: str  #: the place it would be taken from
     why: str = ""  #: why it is not ready, or empty
-    files: tuple[Artifact, ...] = ()  #: what would be fetched
 
 
 def availability(entry: DatasetEntry, places: Places) -> Availability:
     """Say where a data set would come from, by a look at file names and sizes."""
+    return _first_place(entry, places)[0]
+
+
+def files_to_fetch(entry: DatasetEntry, places: Places) -> tuple[Artifact, ...]:
+    """Return the files that would be fetched, none if the data set is ready."""
+    answer, source = _first_place(entry, places)
+    if source is None or answer.ready:
+        return ()
+    return tuple(file for file in source.artifacts if not _is_here(file, places))
+
+
+def _first_place(
+    entry: DatasetEntry, places: Places
+) -> tuple[Availability, Source | None]:
+    """Return where a data set would come from, and the source if there is one."""
     if entry.parameters:
-        return Availability(True, "generated")
+        return Availability(True, "generated"), None
     why = ""
     for step in STEPS:
         for source in entry.sources:
             if applies(source, step):
                 answer = _look(source, step, places)
                 if answer.where:
-                    return answer
+                    return answer, source
                 why = answer.why
-    return Availability(False, "nowhere", why)
+    return Availability(False, "nowhere", why), None
 
 
 def local_files(entry: DatasetEntry, places: Places) -> Iterator[tuple[Path, Artifact]]:
@@ -223,14 +237,13 @@ def _look(source: Source, step: Step, places: Places) -> Availability:
         return Availability(False, "", "not in the mirror")
     if places.offline:
         return Availability(False, "", OFFLINE_REASON)
-    files = tuple(file for file in source.artifacts if not _is_here(file, places))
     sizes = [artifact.size for artifact in source.artifacts]
     why = "not fetched yet"
     if None not in sizes:
         why += f" ({sum(size or 0 for size in sizes) / 1e6:.1f} MB)"
     host = urlsplit(source.artifacts[0].url or "").netloc
     where = {"mirror": "mirror", "pip": source.label}.get(step, f"url {host}")
-    return Availability(False, where, why, files)
+    return Availability(False, where, why)
 
 
 def _is_here(artifact: Artifact, places: Places) -> bool:

@@ -14,6 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +33,10 @@ from drmbench.run.results import MANIFEST_FILE, ROWS_FILE
 from drmbench.run.task import Task
 from drmbench.shipped import shipped_reference
 
-#: Seconds that :func:`calibration_work` takes where cells take what the rows say. The
-#: rows were measured on busy processors; ``tools/measure_pace.py`` gives this figure.
-_REFERENCE_WORK = 0.059
+#: Processor time that cells of each experiment take per second that the committed rows
+#: say, and that :func:`calibration_work` takes on the same machine. The rows were
+#: measured on busy machines; ``tools/measure_pace.py`` writes this file.
+PACE_FILE = Path(__file__).with_name("pace.json")
 #: Seconds that a worker needs to start.
 _START = 2.0
 #: Finished seconds from which on this run's own pace counts as much as the estimate's.
@@ -215,12 +218,18 @@ def _likeness(work: Work) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def reference_times() -> KnownTimes:
-    """Return the times in the committed rows; none if these cannot be read."""
+    """Return the times of the committed cells on the machine of the pace file.
+
+    None if the rows cannot be read.
+    """
+    paces: dict[str, float] = json.loads(PACE_FILE.read_text("utf-8"))["paces"]
     known: list[tuple[Work, float]] = []
     try:
         for path in sorted(shipped_reference().glob(f"*/{MANIFEST_FILE}")):
-            manifest = read_manifest(path)
-            known += _times_in(manifest, pd.read_csv(path.with_name(ROWS_FILE)))
+            pace = paces.get(path.parent.name, median(paces.values()))
+            rows = pd.read_csv(path.with_name(ROWS_FILE))
+            times = _times_in(read_manifest(path), rows)
+            known += [(work, seconds * pace) for work, seconds in times]
     except (InputError, OSError, ValueError, KeyError):
         return KnownTimes(())
     return KnownTimes(known)
@@ -234,12 +243,8 @@ def _times_in(
     methods = {ref.label: ref for ref in experiment.methods}
     facts = {entry["name"]: entry for entry in manifest["datasets"]}
     measured = experiment.kind != "classification"
-    if measured:
-        seconds = rows["seconds_example"] * rows["examples"]
-    else:
-        seconds = rows[list(_SECONDS)].sum(axis=1)
-    limit = experiment.timeout or 0.0
-    rows = rows.assign(total=seconds.where(rows["status"] != "timeout", limit))
+    limit, ended = experiment.timeout or 0.0, rows["status"] != "timeout"
+    rows = rows.assign(total=cell_seconds(rows).where(ended, limit))
     kinds = ["dataset", "method", "mode", *(["split"] if measured else [])]
     grouped = rows.groupby(kinds, sort=False).agg(
         total=("total", "sum"), cells=("cell", "nunique"), n_train=("n_train", "max")
@@ -259,9 +264,21 @@ def _times_in(
             yield work, float(total / cells)
 
 
+def cell_seconds(rows: pd.DataFrame) -> pd.Series[float]:
+    """Return the seconds that each row of an experiment of any kind says."""
+    if "seconds_example" in rows:
+        return rows["seconds_example"] * rows["examples"]
+    return rows[list(_SECONDS)].sum(axis=1)
+
+
 @lru_cache(maxsize=1)
 def machine_pace() -> float:
-    """Return how long work takes here, as a multiple of what the rows say."""
+    """Return how long work takes here, as a multiple of the machine's of the file."""
+    return work_seconds() / float(json.loads(PACE_FILE.read_text("utf-8"))["work"])
+
+
+def work_seconds() -> float:
+    """Return the processor time of :func:`calibration_work` here."""
     from threadpoolctl import threadpool_limits
 
     taken = []
@@ -270,7 +287,7 @@ def machine_pace() -> float:
             started = time.process_time()
             calibration_work()
             taken.append(time.process_time() - started)
-    return min(taken) / _REFERENCE_WORK
+    return min(taken)
 
 
 def calibration_work() -> float:

@@ -11,7 +11,7 @@ from typing import Any
 from drmbench.config.model import DatasetRef, Experiment
 from drmbench.data.catalogue import Artifact, DatasetEntry, load_catalogue
 from drmbench.data.paths import find_places
-from drmbench.data.sources import Availability, availability
+from drmbench.data.sources import availability, files_to_fetch
 from drmbench.errors import DataUnavailableError, InputError, did_you_mean
 from drmbench.protocol.splits import SplitPlan
 from drmbench.run.execute import load_dataset, sizes_within
@@ -118,7 +118,7 @@ def _look_at(
     if entry is not None and not fetch:
         found = availability(entry, find_places(None))
         if not found.ready and found.where != "nowhere":
-            return _unfetched(experiment, ref, entry, found, known)
+            return _unfetched(experiment, ref, entry, found.where, known)
     try:
         data = load_dataset(ref, experiment.substitutes)
     except DataUnavailableError as error:
@@ -159,18 +159,18 @@ def _unfetched(
     experiment: Experiment,
     ref: DatasetRef,
     entry: DatasetEntry,
-    found: Availability,
+    where: str,
     known: Mapping[str, Any],
 ) -> PlannedDataset:
     """Describe a data set by the catalogue, and what an earlier run knew of it."""
-    facts = {**_catalogue_facts(ref, entry), "where": found.where}
+    facts = {**_catalogue_facts(ref, entry), "where": where}
     facts["fingerprint"] = known.get("fingerprint") or ""
     split = _split_plan(experiment, entry, entry.n, None)
     n_train = _expected_train(entry, split)
     return PlannedDataset(
         *(ref, _expected_splits(experiment, n_train), facts, split, n_train),
         unfetched=True,
-        files=found.files,
+        files=files_to_fetch(entry, find_places(None)),
     )
 
 
