@@ -117,11 +117,11 @@ def _update(reference: Path, results: Path, names: list[str]) -> None:
     from drmbench.report.reference import update_reference
     from drmbench.run.results import experiments_in, load_results
 
-    fresh = load_results(results, names)
+    fresh = load_results(results, names, sound=False)
     if not fresh:
         raise InputError(f"{results} has no results; `drmbench run CONFIG` makes some")
     known = [name for name in fresh if name in experiments_in(reference)]
-    old = load_results(reference, known) if known else {}
+    old = load_results(reference, known, sound=False) if known else {}
     found = [compare(old[name], fresh[name]) for name in known]
     try:
         written = update_reference(reference, results, list(fresh))

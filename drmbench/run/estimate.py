@@ -103,7 +103,7 @@ def describe_work(
         fits = measure.examples * measure.iterations
         name = f"{method.name} {kind}"
     else:
-        candidates = len(method.candidates())
+        candidates = math.prod(map(len, method.grid.values()))
         used = min(n_train, plan.rows_used or n_train)
         at_once = plan.kind == "loo" and method.predict_left_out is not None
         rounds = 1 if at_once or candidates == 1 else plan.naive_fits(n_train)
