@@ -335,13 +335,9 @@ def _require_sound(results: Results, path: Path) -> None:
     if lacking:
         raise InputError(f"{path} lacks {', '.join(lacking)}; {again}")
     numbers = ["split", *(name for name in metrics if METRICS[name].scalar)]
-    texts = {
-        column: pd.to_numeric(rows[column], errors="coerce").isna()
-        & rows[column].notna()
-        for column in numbers
-    }
+    read = rows[numbers].apply(pd.to_numeric, errors="coerce")
     strange = {
-        **texts,
+        **{column: read[column].isna() & rows[column].notna() for column in numbers},
         "status": ~rows["status"].isin(STATUSES),
         "method": ~rows["method"].isin(list(results.methods)),
         "dataset": ~rows["dataset"].isin(list(results.datasets)),
