@@ -39,7 +39,7 @@ def compare_command(
         str, Option(help="gmean, accuracy or balanced_accuracy.")
     ] = "gmean",
     folds: Annotated[int, Option(min=2, help="Outer stratified folds.")] = 5,
-    seed: Annotated[int, Option(help="Seed of the folds.")] = 0,
+    seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of the folds.")] = 0,
     jobs: Annotated[
         int | None, Option("--jobs", "-j", min=1, help="Cells side by side.")
     ] = None,

@@ -48,6 +48,8 @@ def init_command(
     from drmbench.run.starter import config_for_table, example_config
 
     path = place if place.suffix in (".yaml", ".yml") else place / _NAME
+    if path != place and place.is_file():
+        raise InputError(f"{place}: a file; give a folder, or a name in .yaml")
     if target is not None and data is None:
         raise InputError("--target names a column of a table: give the table by --data")
     if path.exists() and not force:

@@ -46,6 +46,8 @@ def results_command(
     if not out.is_dir():
         raise InputError(f"{out} is not a folder of results; `drmbench run` makes one")
     results = load_results(out, [experiment] if experiment else [])
+    if not results:
+        raise InputError(f"{out} has no results; `drmbench run` makes some")
     if experiment and not as_json:
         print_results(out / experiment)
         return

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from drmbench.errors import InputError
 from drmbench.shipped import checkout_root
 
 
@@ -71,6 +72,8 @@ def find_places(data_dir: str | Path | None = None) -> Places:
         cache = Path(pooch.os_cache("drmbench"))
     folders = []
     chosen = data_dir or os.environ.get("DRMBENCH_DATA")
+    if chosen and Path(chosen).expanduser().is_file():
+        raise InputError(f"{chosen}: a file; the data directory must be a folder")
     if chosen:
         folders.append(Folder("data directory", Path(chosen).expanduser()))
     root = checkout_root()

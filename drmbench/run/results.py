@@ -295,7 +295,8 @@ def _reading(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: cannot be read as {what}: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read as {what}: {why}") from error
 
 
 def experiments_in(folder: Path) -> list[str]:
