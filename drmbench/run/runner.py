@@ -35,6 +35,8 @@ from drmbench.run.store import (
 from drmbench.run.task import SCHEMA_VERSION, Task
 from drmbench.run.worker import Answer
 
+#: Where Linux says what a container may use.
+_CGROUP = Path("/sys/fs/cgroup")
 #: Seconds between two looks at which cells have ended.
 _TICK = 0.25
 #: Seconds between two writings of the tidy rows while cells end.
@@ -46,15 +48,13 @@ def default_jobs() -> int:
     count = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         count = len(os.sched_getaffinity(0))
-    with suppress(OSError, ValueError):  # of version 2; "max" is no number
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        count = min(count, max(1, math.ceil(int(quota) / int(period))))
-    with suppress(OSError, ValueError):  # of version 1; -1 is no limit
-        group = Path("/sys/fs/cgroup/cpu")
-        allowed = int((group / "cpu.cfs_quota_us").read_text())
-        if allowed > 0:
-            each = int((group / "cpu.cfs_period_us").read_text())
-            count = min(count, max(1, math.ceil(allowed / each)))
+    quotas = ["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]
+    for names in quotas:  # of a container: version 2 and version 1
+        with suppress(OSError, ValueError):  # "max" is no number, and no limit
+            texts = [(_CGROUP / name).read_text() for name in names]
+            quota, period = map(int, " ".join(texts).split())
+            if quota > 0:
+                count = min(count, math.ceil(quota / period))
     return count
 
 
