@@ -14,6 +14,7 @@ from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
+    from drmbench.config import Experiment
     from drmbench.run.plan import PlannedDataset
     from drmbench.run.runner import Run, RunOutcome
 
@@ -121,6 +122,7 @@ def run_command(
     if dry_run:
         _print_plan(Run(experiments, options, dry=True))
         return
+    _announce_fetching(experiments, options.datasets)
     run = Run(experiments, options)
     run.refuse_if_strict()
     failed = sum(len(experiment.failed) for experiment in run.experiments)
@@ -130,7 +132,7 @@ def run_command(
     if run.adopted:
         kept += f"; {run.adopted} came from other experiments"
     time = f", {_time(run)}" if run.new else ""
-    _say(f"{kept}; {len(run.new)} to run with {options.jobs} jobs{time}.")
+    _say(f"{kept}; {len(run.new)} to run with {_jobs(run)}{time}.")
     _explain_data(run)
     outcome = run.start()
     for experiment in run.experiments:
@@ -195,14 +197,20 @@ def _print_plan(run: Run) -> None:
     sides = [LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT, LEFT]
     names = ["experiment", "data set", "cached", "new", "blocked", "estimated", ""]
     print_table(list(zip(names, sides, strict=True)), rows)
-    time = f"with {run.options.jobs} jobs {_time(run)}" if run.new else "nothing to run"
+    time = f"with {_jobs(run)} {_time(run)}" if run.new else "nothing to run"
     typer.echo(
         f"{run.cached} cells cached, {len(run.new)} new, {blocked} blocked by missing"
         f" data; {time}."
     )
-    for line in _to_fetch(run):
+    datasets = [d for e in run.experiments for d in e.plan.datasets if d.unfetched]
+    for line in _to_fetch(datasets):
         typer.echo(line)
     _explain_data(run)
+
+
+def _jobs(run: Run) -> str:
+    jobs = run.options.jobs
+    return f"{jobs} jobs" if jobs > 1 else "1 job"
 
 
 def _time(run: Run) -> str:
@@ -219,9 +227,20 @@ def _time(run: Run) -> str:
     return said
 
 
-def _to_fetch(run: Run) -> Iterator[str]:
-    """Say which data would be fetched first, from where, and how large it is."""
-    datasets = [d for e in run.experiments for d in e.plan.datasets if d.unfetched]
+def _announce_fetching(
+    experiments: Sequence[Experiment], patterns: Sequence[str]
+) -> None:
+    """Say which data a run fetches before it plans, since that may take a while."""
+    from drmbench.run.plan import matcher, to_be_fetched
+
+    names = [ref.name for experiment in experiments for ref in experiment.datasets]
+    wanted = matcher(patterns, list(dict.fromkeys(names)), "data set")
+    for line in _to_fetch([d for e in experiments for d in to_be_fetched(e, wanted)]):
+        _say(line)
+
+
+def _to_fetch(datasets: Sequence[PlannedDataset]) -> Iterator[str]:
+    """Say which data is fetched first, from where, and how large it is."""
     places: dict[str, list[PlannedDataset]] = {}
     for dataset in datasets:
         places.setdefault(str(dataset.facts["where"]), []).append(dataset)

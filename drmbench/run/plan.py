@@ -115,10 +115,9 @@ def _look_at(
 ) -> PlannedDataset:
     """Describe a data set by what loading it, or looking for it, shows."""
     entry = _entry(ref)
-    if entry is not None and not fetch:
-        found = availability(entry, find_places(None))
-        if not found.ready and found.where != "nowhere":
-            return _unfetched(experiment, ref, entry, found.where, known)
+    unfetched = None if fetch else _unfetched(experiment, ref, known)
+    if unfetched is not None:
+        return unfetched
     try:
         data = load_dataset(ref, experiment.substitutes)
     except DataUnavailableError as error:
@@ -155,22 +154,36 @@ def _look_at(
     return PlannedDataset(ref, count, facts, split, n_train)
 
 
+def to_be_fetched(
+    experiment: Experiment, wanted: Callable[[str], bool]
+) -> list[PlannedDataset]:
+    """Return the data sets that are not here and can be fetched."""
+    refs = [ref for ref in experiment.datasets if wanted(ref.name)]
+    found = (_unfetched(experiment, ref, {}) for ref in refs)
+    return [dataset for dataset in found if dataset is not None]
+
+
 def _unfetched(
-    experiment: Experiment,
-    ref: DatasetRef,
-    entry: DatasetEntry,
-    where: str,
-    known: Mapping[str, Any],
-) -> PlannedDataset:
-    """Describe a data set by the catalogue, and what an earlier run knew of it."""
-    facts = {**_catalogue_facts(ref, entry), "where": where}
+    experiment: Experiment, ref: DatasetRef, known: Mapping[str, Any]
+) -> PlannedDataset | None:
+    """Describe a data set by the catalogue, and what an earlier run knew of it.
+
+    None if it is here, or cannot be obtained.
+    """
+    entry, places = _entry(ref), find_places(None)
+    if entry is None:
+        return None
+    found = availability(entry, places)
+    if found.ready or found.where == "nowhere":
+        return None
+    facts = {**_catalogue_facts(ref, entry), "where": found.where}
     facts["fingerprint"] = known.get("fingerprint") or ""
     split = _split_plan(experiment, entry, entry.n, None)
     n_train = _expected_train(entry, split)
     return PlannedDataset(
         *(ref, _expected_splits(experiment, n_train), facts, split, n_train),
         unfetched=True,
-        files=files_to_fetch(entry, find_places(None)),
+        files=files_to_fetch(entry, places),
     )
 
 

@@ -80,7 +80,7 @@ def test_commands_work_without_a_checkout(wheel: Path, tmp_path: Path) -> None:
         *(wheel, tmp_path),
         "check",
         "results",
-        "tables",
+        "tables quick",
         "figures timing",
         "report quick",
         "claims --json",
@@ -94,7 +94,7 @@ def test_commands_work_without_a_checkout(wheel: Path, tmp_path: Path) -> None:
     assert codes.pop("run quik") == 2
     assert "Did you mean 'quick'?" in ended["run quik"][2]
     assert set(codes.values()) == {0}, ended
-    for command in ("check", "results", "tables", "claims --json"):
+    for command in ("check", "results", "tables quick", "claims --json"):
         assert "using the packaged rows" in ended[command][2]
         assert ended[command][2].count("\n") == 1
     verdicts = json.loads(ended["claims --json"][1])
@@ -110,7 +110,7 @@ def test_commands_work_without_a_checkout(wheel: Path, tmp_path: Path) -> None:
     }
     assert written >= {
         "first.yaml",
-        "results/tables/README.md",
+        "results/tables/quick.md",
         "results/figures/timing_time.svg",
         "results/report.html",
         "results/runs/quick/results.csv",

@@ -143,7 +143,7 @@ def test_more_jobs_than_processors_are_capped_with_a_word(drmbench, tmp_path):
     code, out, err = drmbench("run", config, "--jobs", 999, "--dry-run")
     assert code == 0
     assert err == f"--jobs 999: using {most}, as many as there are processors here\n"
-    assert f"with {most} jobs about" in out
+    assert f"with {most} job" in out
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_dry_run_says_what_would_be_fetched_and_plans_it(
     config = write_config(tmp_path, datasets=["haberman", "ecoli1", "iris"])
     code, out, _ = drmbench("run", config, "--out", tmp_path, "--dry-run", "--jobs", 1)
     assert code == 0
-    assert "0 cells cached, 12 new, 0 blocked by missing data; with 1 jobs about" in out
+    assert "0 cells cached, 12 new, 0 blocked by missing data; with 1 job about" in out
     assert "nothing to run" not in out
     (line,) = (line for line in out.splitlines() if "to be fetched first" in line)
     assert "1 file, " in line, "one wheel has both"
