@@ -17,6 +17,7 @@ from drmbench.cli import (
     config,
     data,
     fit_predict,
+    init,
     keel_cells,
     methods,
     publish,
@@ -34,6 +35,7 @@ app = typer.Typer(
     " baselines.",
 )
 for module in (
+    init,
     run,
     results,
     compare,

@@ -17,7 +17,8 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from drmbench.cli.output import REFERENCE, RUNS, examples
+from drmbench.cli.inputs import REFERENCE, RUNS, reference_folder
+from drmbench.cli.output import examples
 from drmbench.errors import CheckFailedError, InputError
 
 app = typer.Typer()
@@ -75,9 +76,10 @@ def check(
     if update:
         _update(reference, results or RUNS, names)
         return
+    reference, asked = reference_folder(reference), reference
     found = check_folder(reference, names)
     for one in found:
-        typer.echo(f"{reference}: {one.summary()}")
+        typer.echo(f"{asked}: {one.summary()}")
     faults = [fault for one in found for fault in one.faults]
     if faults:
         lines = "\n".join(shortened(faults))
@@ -115,11 +117,11 @@ def _update(reference: Path, results: Path, names: list[str]) -> None:
     from drmbench.report.reference import update_reference
     from drmbench.run.results import experiments_in, load_results
 
-    fresh = load_results(results, names)
+    fresh = load_results(results, names, sound=False)
     if not fresh:
         raise InputError(f"{results} has no results; `drmbench run CONFIG` makes some")
     known = [name for name in fresh if name in experiments_in(reference)]
-    old = load_results(reference, known) if known else {}
+    old = load_results(reference, known, sound=False) if known else {}
     found = [compare(old[name], fresh[name]) for name in known]
     try:
         written = update_reference(reference, results, list(fresh))
@@ -153,7 +155,7 @@ def claims(
 
     if results is not None and not results.is_dir():
         raise InputError(f"{results} is not a folder of results")
-    verdicts = judge(load_results(results or REFERENCE))
+    verdicts = judge(load_results(reference_folder(results or REFERENCE)))
     if json:
         rows = [dataclasses.asdict(verdict) for verdict in verdicts]
         typer.echo(dumps(rows, indent=2, ensure_ascii=False))

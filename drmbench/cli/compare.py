@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
+from drmbench.cli.inputs import RUNS, job_count, writing
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def compare_command(
         str, Option(help="gmean, accuracy or balanced_accuracy.")
     ] = "gmean",
     folds: Annotated[int, Option(min=2, help="Outer stratified folds.")] = 5,
-    seed: Annotated[int, Option(help="Seed of the folds.")] = 0,
+    seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of the folds.")] = 0,
     jobs: Annotated[
         int | None, Option("--jobs", "-j", min=1, help="Cells side by side.")
     ] = None,
@@ -61,12 +63,11 @@ def compare_command(
     """
     from drmbench.config import load_experiments
     from drmbench.data.user import load_user_file
-    from drmbench.files import replacing
     from drmbench.methods.registry import get_method
     from drmbench.metrics import get_metric
     from drmbench.run.compare import comparison_config, sensible_methods, slug
     from drmbench.run.results import read_results
-    from drmbench.run.runner import Run, RunOptions, default_jobs
+    from drmbench.run.runner import Run, RunOptions
 
     get_metric(metric, scalar=True)
     dataset = load_user_file(data, target=target)
@@ -76,25 +77,38 @@ def compare_command(
             get_method(name)
     smallest = min(dataset.class_counts.values())
     if smallest < folds:
-        raise InputError(
-            f"{data}: the smallest class has {smallest} rows, fewer than {folds} folds;"
-            f" use --folds {max(2, smallest)} or merge classes"
-        )
+        raise InputError(_too_few(data, dataset.class_counts, folds))
     path = config or Path(f"compare-{slug(dataset.name)}.yaml")
     source = data.resolve()
     text = comparison_config(
         dataset, source, target, methods=names, metric=metric, folds=folds, seed=seed
     )
-    with replacing(path) as temporary:
+    with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    options = RunOptions(out=out, jobs=jobs or default_jobs(), bar=not no_progress)
+    options = RunOptions(out=out, jobs=job_count(jobs), bar=not no_progress)
     run = Run(load_experiments([path]), options)
     outcome = run.start()
+    if outcome.interrupted:
+        left = f"interrupted; {outcome.left} cells left; the same command goes on."
+        typer.echo(left, err=True)
+        raise typer.Exit(130)
     folder = run.experiments[0].store.folder
     _print_ranking(read_results(folder))
     typer.echo(f"\nresults: {folder}\nconfig:  {path}")
-    if outcome.interrupted:
-        raise typer.Exit(130)
+
+
+def _too_few(data: Path, counts: Mapping[str, int], folds: int) -> str:
+    """Say why there cannot be so many folds, and what can be done about it."""
+    name, smallest = min(counts.items(), key=lambda item: item[1])
+    if smallest == 1:
+        return (
+            f"{data}: the class {name!r} has a single row, which cannot both train and"
+            " test; leave it out or merge it with another class"
+        )
+    return (
+        f"{data}: the smallest class, {name!r}, has {smallest} rows, fewer than"
+        f" {folds} folds; use --folds {smallest} or merge classes"
+    )
 
 
 def _print_ranking(results: Results) -> None:

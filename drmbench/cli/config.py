@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from drmbench.cli.inputs import config_files, writing
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table
-from drmbench.errors import InputError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,7 +26,8 @@ app = typer.Typer(
 )
 def check(
     files: Annotated[
-        list[Path], Argument(metavar="FILE", help="Experiment files (YAML).")
+        list[Path],
+        Argument(metavar="FILE", help="Experiment files (YAML), or names of packaged."),
     ],
 ) -> None:
     """Check experiment files; say what each would run, or all that is wrong."""
@@ -35,7 +36,7 @@ def check(
     columns = [("experiment", LEFT), ("data sets", RIGHT), ("methods", RIGHT)]
     columns.append(("splits", LEFT))
     rows = []
-    for one in load_experiments(files):
+    for one in load_experiments(config_files(files)):
         sizes = str(len(one.datasets)), str(len(one.methods))
         rows.append([one.name, *sizes, one.split.describe()])
     print_table(columns, rows)
@@ -59,8 +60,6 @@ def schema(
     if out is None:
         typer.echo(text)
         return
-    try:
-        out.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
+    with writing(out) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
     typer.echo(str(out))

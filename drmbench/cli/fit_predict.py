@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from drmbench.cli.inputs import writing
 from drmbench.cli.output import examples
 from drmbench.errors import InputError
 
@@ -233,16 +234,11 @@ def predict(
 @contextmanager
 def _destination(out: Path | None) -> Iterator[IO[str]]:
     """Give the file to write, or the screen; a file appears when it is complete."""
-    from drmbench.files import replacing
-
     if out is None:
         yield sys.stdout
         return
-    try:
-        with (
-            replacing(out) as temporary,
-            temporary.open("w", encoding="utf-8", newline="") as stream,
-        ):
-            yield stream
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror})") from error
+    with (
+        writing(out) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        yield stream

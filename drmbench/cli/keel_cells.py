@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from drmbench.cli.inputs import job_count
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import DataUnavailableError, InputError
 
@@ -71,7 +72,7 @@ def keel_cells(
         methods = [get_method(name) for name in dict.fromkeys(method)]
     entries = _chosen_sets(dataset)
     with TemporaryDirectory() as folder:
-        results = _run(entries, methods, jobs, out or Path(folder))
+        results = _run(entries, methods, job_count(jobs), out or Path(folder))
     heading = ("data set", "method", "paper", "ours", "scaling", "agreement", "seconds")
     typer.echo(_LINE.format(*heading))
     counts = {method.name: Counter[str]() for method in methods}

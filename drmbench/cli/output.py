@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import typer
 
@@ -12,8 +11,6 @@ from drmbench.report.render import to_rich, to_text
 from drmbench.report.table import Cell, Column, Table
 
 LEFT, RIGHT = "left", "right"
-#: Folders of results: those that runs write, and those that are committed.
-RUNS, REFERENCE = Path("results/runs"), Path("results/reference")
 
 
 def examples(*commands: str) -> str:

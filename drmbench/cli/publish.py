@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.output import REFERENCE, examples
+from drmbench.cli.inputs import REFERENCE, reference_folder
+from drmbench.cli.output import examples
 from drmbench.errors import InputError
 
 app = typer.Typer()
@@ -59,7 +60,8 @@ def tables(
     from drmbench.report.tables import INDEX, write_tables
     from drmbench.run.results import experiments_in
 
-    if not results.is_dir() and results != REFERENCE:
+    results = reference_folder(results)
+    if not results.is_dir():
         raise InputError(f"there is no folder of results {results}")
     if not experiment and not experiments_in(results):
         typer.echo(
@@ -109,7 +111,8 @@ def figures(
         typer.echo(f"drmbench: {message}", err=True)
 
     wanted = [name for text in formats or ["svg"] for name in text.split(",")]
-    for path in write_figures(results, experiments or [], out, formats=wanted, say=say):
+    folder = reference_folder(results)
+    for path in write_figures(folder, experiments or [], out, formats=wanted, say=say):
         typer.echo(str(path))
 
 
@@ -140,4 +143,5 @@ def report(
     """
     from drmbench.report.page import write_report
 
-    typer.echo(str(write_report(results, experiments or (), out)))
+    folder = reference_folder(results)
+    typer.echo(str(write_report(folder, experiments or (), out)))

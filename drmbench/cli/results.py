@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
+from drmbench.cli.inputs import REFERENCE, RUNS, reference_folder
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,15 +33,21 @@ def results_command(
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path, Option(help="Folder of the results.")] = RUNS,
 ) -> None:
-    """Show what results there are, and how complete they are."""
+    """Show what results there are, and how complete they are.
+
+    Where nothing was run, the committed results are shown.
+    """
     import json
 
     from drmbench.cli.run import print_results
     from drmbench.run.results import load_results
 
+    out = reference_folder(REFERENCE if out == RUNS and not out.is_dir() else out)
     if not out.is_dir():
         raise InputError(f"{out} is not a folder of results; `drmbench run` makes one")
     results = load_results(out, [experiment] if experiment else [])
+    if not results:
+        raise InputError(f"{out} has no results; `drmbench run` makes some")
     if experiment and not as_json:
         print_results(out / experiment)
         return

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
+from drmbench.cli.inputs import RUNS, config_files, job_count
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
+    from drmbench.config import Experiment
+    from drmbench.run.plan import PlannedDataset
     from drmbench.run.runner import Run, RunOutcome
 
 app = typer.Typer()
@@ -23,7 +27,7 @@ MOST_REASONS = 20
 @app.command(
     "run",
     epilog=examples(
-        "drmbench run configs/quick.yaml",
+        "drmbench run quick",
         "drmbench run configs/gene.yaml --dry-run",
         "drmbench run configs/imbalanced.yaml --dataset glass2 --method 'drm-*'",
         "drmbench run configs/uci.yaml configs/face.yaml --jobs 4 --timeout 10m",
@@ -32,7 +36,11 @@ MOST_REASONS = 20
 )
 def run_command(
     configs: Annotated[
-        list[Path], Argument(metavar="CONFIG...", help="Experiment files (YAML).")
+        list[Path],
+        Argument(
+            metavar="CONFIG...",
+            help="Experiment files (YAML), or names of packaged ones such as gene.",
+        ),
     ],
     dataset: Annotated[
         list[str] | None,
@@ -44,7 +52,7 @@ def run_command(
     ] = None,
     jobs: Annotated[
         int | None,
-        Option("--jobs", "-j", min=1, help="Cells side by side; default: all cores."),
+        Option("--jobs", "-j", min=1, help="Cells side by side; at most all cores."),
     ] = None,
     dry_run: Annotated[
         bool, Option("--dry-run", help="Print the plan; run and fetch nothing.")
@@ -83,17 +91,21 @@ def run_command(
 ) -> None:
     """Run experiments; what is already there is not run again.
 
+    A file that is here is used before a packaged config of the same name. Estimates of
+    the time come from cells that were run here and from the committed results, scaled
+    to this machine.
+
     Exit codes: 0 all well; 1 some cells failed; 2 wrong input; 3 data missing;
     130 interrupted.
     """
     from drmbench.config import load_experiments
-    from drmbench.run.runner import Run, RunOptions, default_jobs
+    from drmbench.run.runner import Run, RunOptions
 
     options = RunOptions(
         out=out,
         datasets=tuple(dataset or ()),
         methods=tuple(method or ()),
-        jobs=jobs or default_jobs(),
+        jobs=jobs if jobs and scheduler else job_count(jobs),
         memory=_bytes(memory),
         timeout=_seconds(timeout),
         retry_failed=retry_failed,
@@ -103,13 +115,14 @@ def run_command(
         bar=not no_progress,
         verbose=verbose,
     )
-    experiments = load_experiments(configs)
+    experiments = load_experiments(config_files(configs))
     if substitutes or strict:
         changed = {"substitutes": not strict}
         experiments = [one.model_copy(update=changed) for one in experiments]
     if dry_run:
         _print_plan(Run(experiments, options, dry=True))
         return
+    _announce_fetching(experiments, options.datasets)
     run = Run(experiments, options)
     run.refuse_if_strict()
     failed = sum(len(experiment.failed) for experiment in run.experiments)
@@ -118,11 +131,13 @@ def run_command(
         kept += f", {failed} without a result (--retry-failed runs them again)"
     if run.adopted:
         kept += f"; {run.adopted} came from other experiments"
-    _say(f"{kept}; {len(run.new)} to run with {options.jobs} jobs.")
+    time = f", {_time(run)}" if run.new else ""
+    _say(f"{kept}; {len(run.new)} to run with {_jobs(run)}{time}.")
     _explain_data(run)
     outcome = run.start()
     for experiment in run.experiments:
-        print_results(experiment.store.folder)
+        chosen = experiment.datasets, experiment.methods
+        print_results(experiment.store.folder, *chosen)
     _finish(run, outcome, allow_missing=allow_missing)
 
 
@@ -160,41 +175,84 @@ def _print_plan(run: Run) -> None:
     """Print what a run would do, one row per data set, and the totals."""
     from drmbench.run.progress import duration
 
-    jobs, unfetched, blocked = run.options.jobs, 0, 0
-    rows = []
+    blocked, rows = 0, []
     for experiment in run.experiments:
         plan = experiment.plan
         for planned in plan.datasets:
             name = planned.ref.name
             new = [task for task in experiment.new if task.dataset.name == name]
             wanted = sum(task.dataset.name == name for task in experiment.cells)
-            if not (wanted or planned.missing or planned.unfetched):
+            if not (wanted or planned.missing):
                 continue
-            expected, seconds = plan.expected_of(planned), run.history.total(new)
-            unfetched += expected if planned.unfetched else 0
-            blocked += expected if planned.missing else 0
+            each = len(experiment.methods) * len(plan.experiment.scaling)
+            lost = each * planned.splits if planned.missing else 0
+            blocked += lost
             state = "blocked" if planned.missing else ""
             state = "to be fetched" if planned.unfetched else state
             state = f"† {planned.substitute}" if planned.substitute else state
-            to_run = len(new) if wanted else expected if planned.unfetched else 0
-            counts = (wanted - len(new), to_run, expected if planned.missing else 0)
-            time = duration(seconds / jobs) if seconds else ""
+            forecast = run.estimator.forecast(new, run.options.jobs) if new else None
+            time = duration(forecast.processor) if forecast else ""
+            counts = (wanted - len(new), len(new), lost)
             rows.append([plan.experiment.name, name, *map(str, counts), time, state])
     sides = [LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT, LEFT]
     names = ["experiment", "data set", "cached", "new", "blocked", "estimated", ""]
     print_table(list(zip(names, sides, strict=True)), rows)
-    seconds = run.history.total(run.new)
-    if not run.new:
-        time = "nothing to run"
-    elif seconds is None:
-        time = "time unknown: no cell like these was run yet"
-    else:
-        time = f"about {duration(seconds / jobs)} with {jobs} jobs"
+    time = f"with {_jobs(run)} {_time(run)}" if run.new else "nothing to run"
     typer.echo(
-        f"{run.cached} cells cached, {len(run.new) + unfetched} new, {blocked}"
-        f" blocked by missing data; {time}."
+        f"{run.cached} cells cached, {len(run.new)} new, {blocked} blocked by missing"
+        f" data; {time}."
     )
+    datasets = [d for e in run.experiments for d in e.plan.datasets if d.unfetched]
+    for line in _to_fetch(datasets):
+        typer.echo(line)
     _explain_data(run)
+
+
+def _jobs(run: Run) -> str:
+    jobs = run.options.jobs
+    return f"{jobs} jobs" if jobs > 1 else "1 job"
+
+
+def _time(run: Run) -> str:
+    """Say how long a run takes, and how well that is known."""
+    from drmbench.run.progress import duration
+
+    forecast = run.estimator.forecast(run.new, run.options.jobs)
+    if forecast is None:
+        return "time unknown"
+    said = f"about {duration(forecast.wall)}"
+    said += f" ({duration(forecast.processor)} of processor time)"
+    if forecast.rough:
+        said += f"; rough, since no time of the methods of {forecast.rough} is known"
+    return said
+
+
+def _announce_fetching(
+    experiments: Sequence[Experiment], patterns: Sequence[str]
+) -> None:
+    """Say which data a run fetches before it plans, since that may take a while."""
+    from drmbench.run.plan import matcher, to_be_fetched
+
+    names = [ref.name for experiment in experiments for ref in experiment.datasets]
+    wanted = matcher(patterns, list(dict.fromkeys(names)), "data set")
+    for line in _to_fetch([d for e in experiments for d in to_be_fetched(e, wanted)]):
+        _say(line)
+
+
+def _to_fetch(datasets: Sequence[PlannedDataset]) -> Iterator[str]:
+    """Say which data is fetched first, from where, and how large it is."""
+    places: dict[str, list[PlannedDataset]] = {}
+    for dataset in datasets:
+        places.setdefault(str(dataset.facts["where"]), []).append(dataset)
+    for where, members in places.items():
+        files = {file.name: file.size for one in members for file in one.files}
+        sizes = [size for size in files.values() if size is not None]
+        total = f"{sum(sizes) / 1e6:.1f} MB"
+        if len(sizes) < len(files):
+            total = f"at least {total}" if sizes else "size not known"
+        names = ", ".join(dict.fromkeys(one.ref.name for one in members))
+        count = f"{len(files)} files" if len(files) > 1 else "1 file"
+        yield f"to be fetched first: {count}, {total}, from {where}: {names}"
 
 
 def _explain_data(run: Run) -> None:
@@ -207,8 +265,10 @@ def _explain_data(run: Run) -> None:
         _say(f"warning: {stands_in}: {planned.facts['note']}")
 
 
-def print_results(folder: Path) -> None:
-    """Print the tables of a classification experiment."""
+def print_results(
+    folder: Path, datasets: Sequence[str] = (), methods: Sequence[str] = ()
+) -> None:
+    """Print the tables of a classification experiment; no name means all of it."""
     from drmbench.report.facts import overview
     from drmbench.run.results import read_results
 
@@ -219,7 +279,7 @@ def print_results(folder: Path) -> None:
         typer.echo(f"\n{title}: {done} of {results.manifest['expected']} cells done.")
         return
     for mode in results.modes:
-        headings, rows, remarks = overview(results, mode)
+        headings, rows, remarks = overview(results, mode, datasets, methods)
         typer.echo(f"\n{title}; scaling mode {mode}\n")
         sides = [LEFT, *[RIGHT] * (len(headings) - 1)]
         print_table(list(zip(headings, sides, strict=True)), rows)

@@ -51,6 +51,7 @@ from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
 from drmbench.errors import InputError, did_you_mean
 from drmbench.methods.registry import builtin_names, get_method, with_overrides
 from drmbench.protocol.protocol import SelectionPlan
+from drmbench.shipped import shipped_configs
 
 #: Experiment files have a few thousand bytes; reading much more YAML takes minutes.
 MAX_BYTES = 200_000
@@ -131,7 +132,7 @@ def _read_text(path: Path, problems: Problems) -> str | None:
             return data.decode("utf-8-sig")
         reason = f"larger than {MAX_BYTES:,} bytes; is it an experiment?"
     except FileNotFoundError:
-        reason = f"no such file.{did_you_mean(path.name, _names_in(path.parent))}"
+        reason = f"no such file.{_near_names(path)}"
     except IsADirectoryError:
         names = [name for name in _names_in(path) if name.endswith(".yaml")]
         listed = f" It has: {', '.join(names[:20])}" if names else ""
@@ -143,6 +144,14 @@ def _read_text(path: Path, problems: Problems) -> str | None:
         reason = f"cannot be read ({getattr(error, 'strerror', error)})"
     problems.add(line, reason)
     return None
+
+
+def _near_names(path: Path) -> str:
+    """Name the files and packaged configs that a missing file may mean."""
+    packaged = shipped_configs()
+    near = did_you_mean(path.name, _names_in(path.parent))
+    near = near or did_you_mean(path.stem, packaged)
+    return near or f" Packaged configs: {', '.join(packaged)}"
 
 
 def _names_in(folder: Path) -> list[str]:

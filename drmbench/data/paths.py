@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from drmbench.errors import InputError
+from drmbench.shipped import checkout_root
+
 
 class Folder(NamedTuple):
     """A folder that is searched for source files, and what it is called in messages."""
@@ -50,12 +53,6 @@ def is_address(mirror: str) -> bool:
     return mirror.startswith(("http://", "https://"))
 
 
-def checkout_root() -> Path | None:
-    """Return the root of the checkout this code runs from, or None if installed."""
-    root = Path(__file__).resolve().parents[2]
-    return root if (root / "datasets" / "registry.yaml").is_file() else None
-
-
 def catalogue_file(name: str) -> Path:
     """Return the path of a file of the catalogue, in a checkout or as installed."""
     root = checkout_root()
@@ -75,6 +72,8 @@ def find_places(data_dir: str | Path | None = None) -> Places:
         cache = Path(pooch.os_cache("drmbench"))
     folders = []
     chosen = data_dir or os.environ.get("DRMBENCH_DATA")
+    if chosen and Path(chosen).expanduser().is_file():
+        raise InputError(f"{chosen}: a file; the data directory must be a folder")
     if chosen:
         folders.append(Folder("data directory", Path(chosen).expanduser()))
     root = checkout_root()

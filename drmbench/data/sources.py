@@ -173,17 +173,32 @@ class Availability(NamedTuple):
 
 def availability(entry: DatasetEntry, places: Places) -> Availability:
     """Say where a data set would come from, by a look at file names and sizes."""
+    return _first_place(entry, places)[0]
+
+
+def files_to_fetch(entry: DatasetEntry, places: Places) -> tuple[Artifact, ...]:
+    """Return the files that would be fetched, none if the data set is ready."""
+    answer, source = _first_place(entry, places)
+    if source is None or answer.ready:
+        return ()
+    return tuple(file for file in source.artifacts if not _is_here(file, places))
+
+
+def _first_place(
+    entry: DatasetEntry, places: Places
+) -> tuple[Availability, Source | None]:
+    """Return where a data set would come from, and the source if there is one."""
     if entry.parameters:
-        return Availability(True, "generated")
+        return Availability(True, "generated"), None
     why = ""
     for step in STEPS:
         for source in entry.sources:
             if applies(source, step):
                 answer = _look(source, step, places)
                 if answer.where:
-                    return answer
+                    return answer, source
                 why = answer.why
-    return Availability(False, "nowhere", why)
+    return Availability(False, "nowhere", why), None
 
 
 def local_files(entry: DatasetEntry, places: Places) -> Iterator[tuple[Path, Artifact]]:
@@ -229,6 +244,10 @@ def _look(source: Source, step: Step, places: Places) -> Availability:
     host = urlsplit(source.artifacts[0].url or "").netloc
     where = {"mirror": "mirror", "pip": source.label}.get(step, f"url {host}")
     return Availability(False, where, why)
+
+
+def _is_here(artifact: Artifact, places: Places) -> bool:
+    return any(_same_size(f.path / artifact.name, artifact) for f in places.folders)
 
 
 def _same_size(path: Path, artifact: Artifact) -> bool:

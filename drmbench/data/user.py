@@ -97,6 +97,7 @@ def load_user_file(
     path = Path(path)
     kind = _format_of(path, SUFFIXES)
     if kind is None:
+        _require_file(path)
         raise InputError(
             f"{path}: cannot tell the format from the name; it must end in"
             f" {', '.join(SUFFIXES)} (text formats also compressed:"
@@ -125,6 +126,13 @@ def load_user_file(
         feature_names=table.feature_names,
         nominal=table.nominal,
     )
+
+
+def _require_file(path: Path) -> None:
+    """Refuse a folder, or a name without a suffix that no file has."""
+    if path.is_dir() or not path.suffix:
+        with opened(path):
+            pass
 
 
 def _format_of(path: Path, formats: dict[str, str]) -> str | None:
@@ -227,6 +235,7 @@ def open_chunked(
     path = Path(path)
     kind = _format_of(path, _CHUNKED_SUFFIXES)
     if kind is None:
+        _require_file(path)
         raise InputError(
             f"{path}: cannot be read in chunks; the name must end in"
             f" {', '.join(_CHUNKED_SUFFIXES)} (text formats also compressed: .gz, .bz2)"

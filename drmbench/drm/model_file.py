@@ -141,7 +141,7 @@ def load_model(path: str | Path) -> StoredModel:
     # Damaged content makes zipfile, numpy and json raise almost anything.
     except Exception as error:
         raise InputError(
-            f"{path}: not a readable model file ({type(error).__name__}: {error})"
+            f"{path}: not a readable model file; `drmbench fit … --save` writes models"
         ) from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InputError(f"{path}: not a model file of drmbench")

@@ -419,7 +419,8 @@ def compare_folders(
 
     Raises InputError if an experiment is not in both, or no cell is in both.
     """
-    old, new = load_results(reference, names), load_results(fresh, names)
+    old = load_results(reference, names, sound=False)
+    new = load_results(fresh, names, sound=False)
     found = []
     for name in sorted({*old, *new}):
         if name in old and name in new:

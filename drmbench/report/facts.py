@@ -285,16 +285,22 @@ def _dataset_row(published: Mapping[str, str], entry: DatasetEntry) -> tuple[Cel
 
 
 def overview(
-    results: Results, mode: ScalingMode
+    results: Results,
+    mode: ScalingMode,
+    datasets: Sequence[str] = (),
+    methods: Sequence[str] = (),
 ) -> tuple[list[str], list[list[str]], list[str]]:
-    """Return headings, rows and remarks of the table that a run prints at its end."""
-    cells = {(cell.dataset, cell.method): cell for cell in results.summaries(mode=mode)}
-    methods = list(results.methods)
+    """Return headings, rows and remarks of the table that a run prints at its end.
+
+    It has the data sets and methods that are named, or all of them.
+    """
+    datasets, methods = datasets or [*results.datasets], methods or [*results.methods]
     sign = get_metric(results.metric).sign
     text, named = {}, {}
-    for name, facts in results.datasets.items():
+    for name in datasets:
+        facts = results.datasets[name]
         named[name] = f"{name}†" if facts.get("substitute") else name
-        row = [cells[name, method] for method in methods]
+        row = [results.summary(name, method, mode=mode) for method in methods]
         means = (sign * cell.mean for cell in row if cell.complete)
         best = sign * max(means, default=math.nan)
         for cell in row:
@@ -312,7 +318,7 @@ def overview(
     else:
         headings = ["data set", *methods]
         rows = [[named[d], *(text[d, m] for m in methods)] for d in named]
-    return headings, rows, list(_remarks(results, mode))
+    return headings, rows, list(_remarks(results, mode, datasets, methods))
 
 
 def _figure(cell: Summary, best: float) -> str:
@@ -322,12 +328,15 @@ def _figure(cell: Summary, best: float) -> str:
     return f"{cell.mean:.4f}{spread}{'*' if is_best else ''}{part}"
 
 
-def _remarks(results: Results, mode: ScalingMode) -> Iterator[str]:
+def _remarks(
+    results: Results, mode: ScalingMode, datasets: Sequence[str], methods: Sequence[str]
+) -> Iterator[str]:
     metric = get_metric(results.metric)
     yield f"{metric.label}, mean ±sd over splits; * best of its data set."
     if mode == "paper":
         yield f"Mode paper is {OPTIMISTIC}."
-    for name, facts in results.datasets.items():
+    for name in datasets:
+        facts = results.datasets[name]
         if facts.get("substitute"):
             yield f"† {facts['substitute']} stands in for {name}: {facts['note']}"
         if facts.get("missing"):
@@ -335,6 +344,7 @@ def _remarks(results: Results, mode: ScalingMode) -> Iterator[str]:
             yield f"{name} is missing: {reason} Get it: {facts['get']}"
     yield f"Selection of parameters: {results.selection(mode)}."
     for note, labels in results.selected_otherwise(mode).items():
-        yield f"‡ {', '.join(labels)}: {note}"
-    for text in results.experiment.deviations:
-        yield f"‡ {text}"
+        if shown := [label for label in labels if label in methods]:
+            yield f"‡ {', '.join(shown)}: {note}"
+    if len(methods) == len(results.methods):  # they speak of all methods
+        yield from (f"‡ {text}" for text in results.experiment.deviations)

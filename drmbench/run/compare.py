@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from drmbench.data.catalogue import load_catalogue
 from drmbench.data.dataset import Dataset
 from drmbench.methods.foreign import default_label
 from drmbench.methods.registry import get_method
@@ -72,7 +73,7 @@ def comparison_config(
     selection["subset"] = SELECTION_ROWS
     if slow:
         selection["methods"] = slow
-    source: dict[str, object] = {"path": str(path), "name": dataset.name}
+    source: dict[str, object] = {"path": str(path), "name": own_name(dataset.name)}
     if target is not None:
         source["target"] = target
     config = {
@@ -99,6 +100,17 @@ def _has_fast_leave_one_out(name: str) -> bool:
     method = get_method(name)
     fast = method.family in _FAST_LEAVE_ONE_OUT
     return fast and method.predict_left_out is not None
+
+
+def own_name(name: str) -> str:
+    """Return what a table is called that may share its name with the catalogue's.
+
+    Examples
+    --------
+    >>> own_name("sales"), own_name("iris")
+    ('sales', 'my-iris')
+    """
+    return f"my-{name}" if name in load_catalogue().names else name
 
 
 def slug(name: str) -> str:

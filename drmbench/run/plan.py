@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from drmbench.config.model import DatasetRef, Experiment
-from drmbench.data.catalogue import DatasetEntry, load_catalogue
+from drmbench.data.catalogue import Artifact, DatasetEntry, load_catalogue
 from drmbench.data.paths import find_places
-from drmbench.data.sources import availability
+from drmbench.data.sources import availability, files_to_fetch
 from drmbench.errors import DataUnavailableError, InputError, did_you_mean
 from drmbench.protocol.splits import SplitPlan
 from drmbench.run.execute import load_dataset, sizes_within
@@ -34,6 +35,7 @@ class PlannedDataset:
     missing: str = ""  #: Why it cannot be obtained, or empty
     #: Whether it would have to be fetched first; only in a dry run
     unfetched: bool = False
+    files: tuple[Artifact, ...] = ()  #: What would be fetched
 
     @property
     def substitute(self) -> str:
@@ -83,10 +85,11 @@ def make_plan(
     ``wanted`` says by name which data sets to look at; of the others ``known`` has what
     an earlier manifest says. A dry run does not ``fetch`` what is not here.
     """
+    earlier = known or {}
     datasets = [
-        _look_at(experiment, ref, fetch)
+        _look_at(experiment, ref, earlier.get(ref.name) or {}, fetch)
         if wanted(ref.name)
-        else _recall(experiment, ref, (known or {}).get(ref.name))
+        else _recall(experiment, ref, earlier.get(ref.name))
         for ref in experiment.datasets
     ]
     cells = [
@@ -94,7 +97,8 @@ def make_plan(
             experiment, dataset.ref, fingerprint, ref, mode, dataset.split, number
         )
         for dataset in datasets
-        if dataset.split and (fingerprint := dataset.facts.get("fingerprint"))
+        if dataset.split
+        and ((fingerprint := dataset.facts["fingerprint"]) or dataset.unfetched)
         for number in range(dataset.splits)
         for mode in experiment.scaling
         for ref in experiment.methods
@@ -106,15 +110,14 @@ def _entry(ref: DatasetRef) -> DatasetEntry | None:
     return None if ref.path is not None else load_catalogue().entry(ref.catalogue_name)
 
 
-def _look_at(experiment: Experiment, ref: DatasetRef, fetch: bool) -> PlannedDataset:
+def _look_at(
+    experiment: Experiment, ref: DatasetRef, known: Mapping[str, Any], fetch: bool
+) -> PlannedDataset:
     """Describe a data set by what loading it, or looking for it, shows."""
     entry = _entry(ref)
-    if entry is not None and not fetch:
-        found = availability(entry, find_places(None))
-        if not found.ready and found.where != "nowhere":
-            facts = {**_catalogue_facts(ref, entry), "where": found.where}
-            splits = _expected_splits(experiment, entry.n)
-            return PlannedDataset(ref, splits, facts, unfetched=True)
+    unfetched = None if fetch else _unfetched(experiment, ref, known)
+    if unfetched is not None:
+        return unfetched
     try:
         data = load_dataset(ref, experiment.substitutes)
     except DataUnavailableError as error:
@@ -149,6 +152,39 @@ def _look_at(experiment: Experiment, ref: DatasetRef, fetch: bool) -> PlannedDat
         "splits": count,
     }
     return PlannedDataset(ref, count, facts, split, n_train)
+
+
+def to_be_fetched(
+    experiment: Experiment, wanted: Callable[[str], bool]
+) -> list[PlannedDataset]:
+    """Return the data sets that are not here and can be fetched."""
+    refs = [ref for ref in experiment.datasets if wanted(ref.name)]
+    found = (_unfetched(experiment, ref, {}) for ref in refs)
+    return [dataset for dataset in found if dataset is not None]
+
+
+def _unfetched(
+    experiment: Experiment, ref: DatasetRef, known: Mapping[str, Any]
+) -> PlannedDataset | None:
+    """Describe a data set by the catalogue, and what an earlier run knew of it.
+
+    None if it is here, or cannot be obtained.
+    """
+    entry, places = _entry(ref), find_places(None)
+    if entry is None:
+        return None
+    found = availability(entry, places)
+    if found.ready or found.where == "nowhere":
+        return None
+    facts = {**_catalogue_facts(ref, entry), "where": found.where}
+    facts["fingerprint"] = known.get("fingerprint") or ""
+    split = _split_plan(experiment, entry, entry.n, None)
+    n_train = _expected_train(entry, split)
+    return PlannedDataset(
+        *(ref, _expected_splits(experiment, n_train), facts, split, n_train),
+        unfetched=True,
+        files=files_to_fetch(entry, places),
+    )
 
 
 def _recall(
@@ -224,6 +260,18 @@ def _expected_splits(experiment: Experiment, n: int) -> int:
     counts = {"given": 1, "folds": _FOLDS, "random": split.repeats}
     counts["kfold"] = split.k * split.repeats
     return _measured_splits(experiment, max(n, 1)) or counts[split.kind]
+
+
+def _expected_train(entry: DatasetEntry, split: SplitPlan) -> int:
+    """Return how many rows train a model of a data set that was not looked at."""
+    n, folds = entry.n, _FOLDS
+    if split.kind == "given":
+        return entry.given_split or n
+    if split.kind == "random":
+        return int(split.train or n)
+    if split.kind == "kfold":
+        folds = split.k
+    return math.ceil(n * (folds - 1) / folds)
 
 
 def matcher(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from statistics import median
+from collections.abc import Sequence
 from typing import Any
 
+from drmbench.run.estimate import Estimator
 from drmbench.run.store import Record
 from drmbench.run.task import Task
 
@@ -34,50 +33,17 @@ def describe(task: Task) -> str:
     return f"{task.dataset.name}, {task.method.label}{mode}, split {task.number}"
 
 
-class History:
-    """How long finished cells took, to estimate those to come."""
-
-    def __init__(self, records: Iterable[Record] = ()) -> None:
-        self._seconds: dict[tuple[Any, ...], list[float]] = defaultdict(list)
-        for record in records:
-            self.add(record)
-
-    def add(self, record: Record) -> None:
-        """Learn from a finished cell."""
-        dataset, method, mode = record["dataset"], record["method"], record["mode"]
-        for likeness in ((dataset, method, mode), (method, mode), (method,), ()):
-            self._seconds[likeness].append(float(record["seconds"]))
-
-    def estimate(self, task: Task) -> float | None:
-        """Return the median seconds of the cells most like this one; None if none."""
-        label, mode = task.method.label, task.mode
-        for likeness in ((task.dataset.name, label, mode), (label, mode), (label,), ()):
-            if likeness in self._seconds:
-                return median(self._seconds[likeness])
-        return None
-
-    def total(self, tasks: Iterable[Task]) -> float | None:
-        """Return the sum of the estimates; None if any is unknown."""
-        seconds = 0.0
-        for task in tasks:
-            estimate = self.estimate(task)
-            if estimate is None:
-                return None
-            seconds += estimate
-        return seconds
-
-
 class PlainProgress:
     """One line per cell; only what went wrong if ``quiet``.
 
-    The cells of this run are added to the history of earlier ones.
+    The estimator learns from the cells of this run.
     """
 
     def __init__(
-        self, tasks: Sequence[Task], history: History, jobs: int, *, quiet: bool
+        self, tasks: Sequence[Task], estimator: Estimator, jobs: int, *, quiet: bool
     ) -> None:
         self._left = {task.key: task for task in tasks}
-        self._history, self._jobs, self._quiet = history, max(jobs, 1), quiet
+        self._estimator, self._jobs, self._quiet = estimator, max(jobs, 1), quiet
         self._total, self._done = len(self._left), 0
 
     def __enter__(self) -> PlainProgress:
@@ -113,15 +79,15 @@ class PlainProgress:
 
     def _count(self, task: Task, record: Record) -> None:
         self._left.pop(task.key, None)
-        self._history.add(record)
+        self._estimator.add(task, float(record["seconds"]))
         self._done += 1
 
     def _time_left(self) -> str:
         """Say how much time is left, if that is known."""
-        seconds = self._history.total(self._left.values())
-        if seconds is None or not self._left:
+        forecast = self._estimator.forecast(self._left.values(), self._jobs)
+        if forecast is None or not self._left:
             return ""
-        return f"about {duration(seconds / self._jobs)} left"
+        return f"about {duration(forecast.wall)} left"
 
 
 class RichProgress(PlainProgress):

@@ -23,7 +23,7 @@ from pandas.api.types import is_integer_dtype
 from drmbench.config.model import Experiment
 from drmbench.data.fast_cells import EVERY_DIGIT
 from drmbench.errors import InputError, did_you_mean
-from drmbench.metrics import get_metric, mean_and_spread
+from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
 from drmbench.run.manifest import read_manifest
@@ -45,6 +45,9 @@ _RULES = (
     *("dataset", "column", "method", "reading", "figure", "scaling", "rule"),
     *("mean", "sd"),
 )
+
+#: What every row has.
+_IDENTITY = ("dataset", "method", "mode", "scaling", "split", "status", "reason")
 
 #: What can become of a cell.
 STATUSES = ("ok", "failed", "timeout", "skipped")
@@ -292,7 +295,8 @@ def _reading(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: cannot be read as {what}: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read as {what}: {why}") from error
 
 
 def experiments_in(folder: Path) -> list[str]:
@@ -300,8 +304,13 @@ def experiments_in(folder: Path) -> list[str]:
     return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST_FILE}"))
 
 
-def load_results(folder: Path, names: Sequence[str] = ()) -> dict[str, Results]:
-    """Read the results of some experiments below a folder; no name means all."""
+def load_results(
+    folder: Path, names: Sequence[str] = (), *, sound: bool = True
+) -> dict[str, Results]:
+    """Read the results of some experiments below a folder; no name means all.
+
+    Rows that cannot be are refused, unless they need not be ``sound``.
+    """
     there = experiments_in(folder)
     for name in names:
         if name not in there:
@@ -311,4 +320,34 @@ def load_results(folder: Path, names: Sequence[str] = ()) -> dict[str, Results]:
                 f" There are: {listed}. `drmbench run configs/{name}.yaml --out"
                 f" {folder}` would make them."
             )
-    return {name: read_results(folder / name) for name in names or there}
+    found = {name: read_results(folder / name) for name in names or there}
+    for name, results in found.items() if sound else ():
+        _require_sound(results, folder / name / ROWS_FILE)
+    return found
+
+
+def _require_sound(results: Results, path: Path) -> None:
+    """Refuse rows that lack a column, or say what rows cannot say."""
+    rows, again = results.rows, "it is damaged: run the experiment again to write it"
+    metrics: list[str] = []
+    if results.experiment.kind == "classification":
+        metrics = [name for name in results.experiment.metrics if name in METRICS]
+    lacking = [name for name in (*_IDENTITY, *metrics) if name not in rows]
+    if lacking:
+        raise InputError(f"{path} lacks {', '.join(lacking)}; {again}")
+    numbers = ["split", *(name for name in metrics if METRICS[name].scalar)]
+    read = rows[numbers].apply(pd.to_numeric, errors="coerce")
+    strange = {
+        **{column: read[column].isna() & rows[column].notna() for column in numbers},
+        "status": ~rows["status"].isin(STATUSES),
+        "method": ~rows["method"].isin(list(results.methods)),
+        "dataset": ~rows["dataset"].isin(list(results.datasets)),
+    }
+    for column, wrong in strange.items():
+        if wrong.any():
+            number = int(wrong.to_numpy().argmax())
+            value = rows[column].iloc[number]
+            where = f"{path}, row {number + 1}"
+            raise InputError(f"{where}: {column} cannot be {value!r}; {again}")
+    if len(rows) and not is_integer_dtype(rows["split"]):
+        raise InputError(f"{path}: a row has no whole number as its split; {again}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -15,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from drmbench.config.model import Experiment
-from drmbench.errors import DataUnavailableError
+from drmbench.errors import DataUnavailableError, InputError
+from drmbench.run.estimate import Estimator, PlannedCell
 from drmbench.run.execute import failed_rows
 from drmbench.run.manifest import make_manifest, write_manifest
 from drmbench.run.plan import Plan, PlannedDataset, make_plan, matcher
 from drmbench.run.pool import Job, Pool, make_pool
-from drmbench.run.progress import History, PlainProgress, RichProgress, describe
+from drmbench.run.progress import PlainProgress, RichProgress, describe
 from drmbench.run.results import MANIFEST_FILE
 from drmbench.run.store import (
     DiskFullError,
@@ -33,6 +35,8 @@ from drmbench.run.store import (
 from drmbench.run.task import SCHEMA_VERSION, Task
 from drmbench.run.worker import Answer
 
+#: Where Linux says what a container may use.
+_CGROUP = Path("/sys/fs/cgroup")
 #: Seconds between two looks at which cells have ended.
 _TICK = 0.25
 #: Seconds between two writings of the tidy rows while cells end.
@@ -40,10 +44,18 @@ _WRITE_EVERY = 30.0
 
 
 def default_jobs() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors that this process, or its container, may use."""
+    count = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        count = len(os.sched_getaffinity(0))
+    quotas = ["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]
+    for names in quotas:  # of a container: version 2 and version 1
+        with suppress(OSError, ValueError):  # "max" is no number, and no limit
+            texts = [(_CGROUP / name).read_text() for name in names]
+            quota, period = map(int, " ".join(texts).split())
+            if quota > 0:
+                count = min(count, math.ceil(quota / period))
+    return count
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,10 @@ class ExperimentRun:
 
     plan: Plan  #: The whole experiment
     store: Store  #: Its finished cells
-    cells: tuple[Task, ...]  #: The cells that the filters leave
+    #: The data sets, methods and cells that the filters leave
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    cells: tuple[Task, ...]
     #: Those of them to be run; labels that stand for the same cell share it
     new: tuple[Task, ...]
     cached: int  #: How many of them are kept as they are
@@ -108,8 +123,8 @@ class Run:
         chosen = matcher(options.methods, labels, "method")
         self.options = options
         self._forced = matcher(options.force, labels, "method")
+        _require_folder(options.out, make=not dry)
         finished = {record["key"]: record for _, record in all_records(options.out)}
-        self.history = History(finished.values())  #: How long earlier cells took
         self.adopted = 0  #: Cells taken over from other experiments in the folder
         self.experiments: list[ExperimentRun] = []
         for experiment in experiments:
@@ -119,6 +134,8 @@ class Run:
                 earlier = json.loads((store.folder / MANIFEST_FILE).read_bytes())
                 known = {entry["name"]: entry for entry in earlier["datasets"]}
             plan = make_plan(experiment, wanted=wanted, known=known, fetch=not dry)
+            sets = tuple(d.name for d in experiment.datasets if wanted(d.name))
+            methods = tuple(m.label for m in experiment.methods if chosen(m.label))
             cells = tuple(
                 task
                 for task in plan.cells
@@ -126,10 +143,25 @@ class Run:
             )
             if not dry:
                 self.adopted += adopt(cells, store, finished)
-            self.experiments.append(self._choose(plan, store, cells))
+            self.experiments.append(self._choose(plan, store, sets, methods, cells))
+        #: How long cells will take
+        self.estimator = Estimator(
+            PlannedCell(task, planned.plan.dataset_of(task), planned.timeout)
+            for planned in self.experiments
+            for task in planned.cells
+        )
+        for planned in self.experiments:
+            for task in planned.cells:
+                if record := planned.store.records.get(task.key):
+                    self.estimator.add(task, float(record["seconds"]))
 
     def _choose(
-        self, plan: Plan, store: Store, cells: tuple[Task, ...]
+        self,
+        plan: Plan,
+        store: Store,
+        datasets: tuple[str, ...],
+        methods: tuple[str, ...],
+        cells: tuple[Task, ...],
     ) -> ExperimentRun:
         """Decide which stored cells are kept and which cells are run."""
         options = self.options
@@ -143,9 +175,7 @@ class Run:
         kept = [record for task, record in stored if task.key not in replaced]
         left = store.records.keys() - replaced.keys()
         return ExperimentRun(
-            plan,
-            store,
-            cells,
+            *(plan, store, datasets, methods, cells),
             new=tuple({t.key: t for t in cells if t.key not in left}.values()),
             cached=len(kept),
             failed=list({r["key"]: r for r in kept if r["status"] != "ok"}.values()),
@@ -189,7 +219,7 @@ class Run:
         bar = options.bar and not options.verbose
         kind = RichProgress if bar and sys.stderr.isatty() else PlainProgress
         quiet = not (options.bar or options.verbose)
-        progress = kind(self.new, self.history, options.jobs, quiet=quiet)
+        progress = kind(self.new, self.estimator, options.jobs, quiet=quiet)
         with progress, ExitStack() as stack:
             for experiment in self.experiments:
                 store = experiment.store
@@ -211,6 +241,18 @@ class Run:
                     write_parquet(write_rows(experiment.plan, experiment.store))
         outcome.seconds = time.monotonic() - started
         return outcome
+
+
+def _require_folder(out: Path, *, make: bool) -> None:
+    """Refuse what is not a folder, or cannot become one."""
+    reason: object = "it is not a folder" if out.exists() and not out.is_dir() else ""
+    if make and not reason:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or error
+    if reason:
+        raise InputError(f"{out}: results cannot be kept there ({reason})")
 
 
 def adopt(cells: Sequence[Task], store: Store, finished: Mapping[str, Record]) -> int:

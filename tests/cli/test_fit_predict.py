@@ -347,6 +347,7 @@ def test_other_files_are_no_models(run: Run, table: Path, tmp_path: Path) -> Non
     result = run("predict", str(table), str(table))
     assert result.code == 2
     assert "not a readable model file" in result.err
+    assert "pickle" not in result.err
     result = run("predict", str(tmp_path / "none"), str(table))
     assert result.code == 2
     assert "no such file" in result.err

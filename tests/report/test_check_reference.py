@@ -79,6 +79,7 @@ def test_without_any_results_there_is_nothing_to_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("results/reference").mkdir(parents=True)
     done = run("check")
     assert done.code == 2
     assert done.err == (

@@ -128,10 +128,42 @@ def test_what_a_user_can_get_wrong(call, tmp_path, arguments, message):
 
 def test_no_results_yet(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("results/reference").mkdir(parents=True)
     answer = call("--out", "out", "--format", "tex")
     assert answer.exit_code == 0
     assert "has no results" in answer.output
     assert (tmp_path / "out/tables/table4-large-datasets.tex").is_file()
+
+
+def test_without_committed_results_here_the_packaged_ones_are_used(
+    call, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    answer = call("quick", "--out", "out")
+    assert answer.exit_code == 0
+    assert "no results/reference here: using the packaged rows" in answer.output
+    assert (tmp_path / "out/tables/quick.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda rows: "a,b\n1,2\n", "results.csv lacks dataset, method"),
+        (lambda rows: rows + 'x,"y"\n', "row 16: status cannot be ''"),
+        (lambda rows: rows.replace(",ok,", ",fine,", 1), "status cannot be 'fine'"),
+        (lambda rows: rows.replace("iris", "irs", 1), "dataset cannot be 'irs'"),
+        (lambda rows: rows.replace("nb", "bn", 1), "method cannot be 'bn'"),
+        (lambda rows: "", "No columns to parse"),
+    ],
+)
+def test_damaged_rows_are_named(call, tmp_path, edit, words):
+    make_results(tmp_path / "results", "mine", datasets=["iris"])
+    path = tmp_path / "results/mine/results.csv"
+    path.write_text(edit(path.read_text()))
+    answer = call("--results", tmp_path / "results", "--out", tmp_path)
+    assert isinstance(answer.exception, InputError)
+    assert str(path) in str(answer.exception)
+    assert words in str(answer.exception)
 
 
 def test_a_folder_that_is_a_file(call, tmp_path):

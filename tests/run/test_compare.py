@@ -1,9 +1,11 @@
 """``drmbench compare``: a table of one's own, a ranking, a verdict, a config."""
 
 import csv
+import signal
 
 import numpy as np
 import pytest
+from run_support import journal_lines, start, wait_until
 
 from drmbench.run.compare import clearly_better, sensible_methods, slug
 from drmbench.run.results import Summary
@@ -52,6 +54,45 @@ def test_wrong_input_gets_one_message(drmbench, table, tmp_path, arguments, word
     code, _, err = drmbench("compare", table, *arguments, "--out", tmp_path)
     assert code == 2
     assert words in err
+
+
+def test_a_class_of_one_row_is_named(drmbench, table, tmp_path):
+    with table.open("a") as stream:
+        stream.write("1,2,lone\n")
+    code, _, err = drmbench("compare", table, "--target", "kind", "--out", tmp_path)
+    assert code == 2
+    assert "the class 'lone' has a single row" in err
+    assert "--folds" not in err
+
+
+def test_a_config_that_is_a_folder_is_refused(drmbench, table, tmp_path):
+    arguments = ["--target", "kind", "--methods", "nb", "--out", tmp_path / "out"]
+    code, _, err = drmbench("compare", table, *arguments, "--config", tmp_path)
+    assert code == 2
+    assert f"{tmp_path}: cannot be written (it is a folder)" in err
+
+
+def test_a_table_may_share_its_name_with_the_catalogue(drmbench, table, tmp_path):
+    mine = table.rename(tmp_path / "iris.csv")
+    config = tmp_path / "next.yaml"
+    arguments = ["--target", "kind", "--methods", "nb", "--out", tmp_path / "out"]
+    code, _, err = drmbench("compare", mine, *arguments, "--config", config)
+    assert code == 0, err
+    assert "name: my-iris" in config.read_text()
+
+
+def test_an_interrupt_says_how_to_go_on_and_judges_nothing(table, tmp_path):
+    methods = ["--methods", "svm-rbf,drm-rbf,rf", "--folds", 10, "--jobs", 1]
+    arguments = [table, "--target", "kind", *methods, "--out", tmp_path / "out"]
+    process = start("compare", *arguments, "--config", tmp_path / "next.yaml")
+    wait_until(lambda: journal_lines(tmp_path / "out" / "compare-mine"))
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on" in err
+    assert "Traceback" not in err
+    assert "reasons above" not in out
+    assert "Best" not in out
 
 
 def test_a_lead_within_the_noise_is_not_clear():

