@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from drmbench.drm.decision import dissimilarities, nearest_class
+from drmbench.drm.decision import dissimilarities
 from drmbench.drm.kernels import Kernel, Products
 from drmbench.drm.linear import (
     ClassSums,
@@ -29,8 +29,6 @@ from drmbench.drm.partition import Array, ClassPartition
 from drmbench.drm.solvers import ClosedForm
 from drmbench.drm.system import DenseSystem
 
-#: A candidate's predicted labels, or why it has none.
-Answer = NDArray[Any] | str
 #: Dissimilarities for one pair of weights α and β.
 Solve = Callable[[float, float], Array]
 #: Prepares what all candidates with one kernel share.
@@ -61,55 +59,6 @@ class Evaluation:
     failure: str = ""  #: Why there are none
     solve_seconds: float = 0.0  #: Time of the dissimilarities
     use_seconds: float = 0.0  #: Time of what was made of them
-
-
-def held_out_answers(
-    X_train: Array,
-    y_train: NDArray[Any],
-    X_test: Array,
-    candidates: Sequence[Candidate],
-    *,
-    n_jobs: int | None = None,
-) -> list[Answer]:
-    """Fit every candidate to one part and predict another, with threads over kernels.
-
-    Of a precomputed kernel, `X_train` is the matrix of the training samples, (n, n),
-    and `X_test` has a row per test sample, (m, n).
-    """
-    classes = np.unique(y_train)
-    return _labels(
-        held_out(
-            X_train,
-            y_train,
-            X_test,
-            candidates,
-            lambda _, delta: nearest_class(delta, classes),
-            n_jobs=n_jobs,
-        )
-    )
-
-
-def left_out_answers(
-    X: Array,
-    y: NDArray[Any],
-    candidates: Sequence[Candidate],
-    *,
-    n_jobs: int | None = None,
-) -> list[Answer]:
-    """Predict every sample by exact leave-one-out, with every candidate.
-
-    Of a precomputed kernel, `X` is the matrix of all samples. Threads are over kernels.
-    """
-    classes = np.unique(y)
-    return _labels(
-        left_out(
-            X,
-            y,
-            candidates,
-            lambda _, delta: nearest_class(delta, classes),
-            n_jobs=n_jobs,
-        )
-    )
 
 
 def left_out_dissimilarities(
@@ -150,14 +99,17 @@ def left_out(
     use: Use,
     *,
     weights: Array | None = None,
+    balanced: bool = False,
     n_jobs: int | None = None,
 ) -> list[Evaluation]:
     """Use every candidate's exact leave-one-out δ, (n, g).
 
     The weights of other samples stay as they are when one is left out; leaving out a
-    sample of weight 0 changes nothing, so the model of all others judges it.
+    sample of weight 0 changes nothing, so the model of all others judges it. If
+    `balanced`, the weights are those that balance the classes of the samples that
+    remain, as if the candidate were fitted to these again.
     """
-    prepare = _left_out_solver(X, y, weights)
+    prepare = _balanced_solver(X, y) if balanced else _left_out_solver(X, y, weights)
     return _evaluations(candidates, prepare, use, n_jobs)
 
 
@@ -214,6 +166,51 @@ def _left_out_solver(X: Array, y: NDArray[Any], weights: Array | None) -> Prepar
             return partition.to_sample_order(delta)
 
         return on_kernel
+
+    return prepare
+
+
+def _balanced_solver(X: Array, y: NDArray[Any]) -> Prepare:
+    """Leave out samples of which the others' classes are then balanced again.
+
+    Their weights depend on the class of the sample that is left out, not on the sample:
+    leave-one-out with these weights is done once for each class.
+    """
+    partition = ClassPartition.of(y)
+    order, counts = partition.order, partition.counts
+    rows = X[order]
+    products = Products(rows)
+
+    def weighted(code: int) -> Array:
+        left = counts - (np.arange(partition.n_classes) == code)
+        present = np.count_nonzero(left)
+        # The only sample of a class takes its weight along, whatever it is.
+        factors = (partition.n_samples - 1) / (present * np.maximum(left, 1))
+        return np.repeat(factors, counts)
+
+    weights = [weighted(code) for code in range(partition.n_classes)]
+    parts = [ClassPartition.of(y[order], w) for w in weights]
+
+    def prepare(kernel: Kernel | None) -> Solve:
+        if _works_on_features(kernel, X, partition):
+            linear = [LinearLeaveOneOut(rows, y[order], w) for w in weights]
+            return joined(lambda code, *ab: linear[code].dissimilarities(*ab))
+        K = rows[:, order] if kernel is None else products.gram(kernel)
+
+        def on_kernel(code: int, alpha: float, beta: float) -> Array:
+            system = DenseSystem(K, parts[code], alpha)
+            return loo_dissimilarities_in_class_order(system, beta, code)
+
+        return joined(on_kernel)
+
+    def joined(solve: Callable[[int, float, float], Array]) -> Solve:
+        def on_all(alpha: float, beta: float) -> Array:
+            delta = np.empty((partition.n_samples, partition.n_classes))
+            for code, block in enumerate(partition.blocks):
+                delta[block] = solve(code, alpha, beta)[block]
+            return partition.to_sample_order(delta)
+
+        return on_all
 
     return prepare
 
@@ -290,7 +287,3 @@ def _evaluation(
         return Evaluation(failure=str(error))
     used = time.perf_counter() - solved
     return Evaluation(value, "", shared + solved - start, used)
-
-
-def _labels(evaluations: Sequence[Evaluation]) -> list[Answer]:
-    return [e.failure or e.value for e in evaluations]

@@ -184,16 +184,21 @@ def loo_predict(
     return nearest_class(delta, ClassPartition.of(y, weights).classes)
 
 
-def loo_dissimilarities_in_class_order(system: DenseSystem, beta: float) -> Array:
+def loo_dissimilarities_in_class_order(
+    system: DenseSystem, beta: float, only: int | None = None
+) -> Array:
     """Return leave-one-out δ, (n, g), for a system whose samples are in class order.
 
     Rows and columns stay in class order; this is the form grid searches call. Weights
-    are those of the system's partition, of which a sample takes its own along.
+    are those of the system's partition, of which a sample takes its own along. If
+    `only` is the number of a class, the rows of others are undefined.
     """
     partition, n = system.partition, system.partition.n_samples
     delta = np.empty((n, partition.n_classes))
     shared: list[tuple[LeftOut, NDArray[np.intp]]] = []
     for code, own in enumerate(_own_systems_pay(partition.counts)):
+        if only not in (None, code):
+            continue
         left = LeftOut(system, beta, code)
         groups = left.groups()
         if not own or len(groups) > max(MOST_SYSTEMS * left.count / n, 1):

@@ -145,6 +145,9 @@ class Method:
     large_scale: bool = False
     #: Features beyond which a run skips it, because it would take too long
     most_features: int | None = None
+    #: Whether ``predict_left_out`` gives what refits would; if not, it is how the
+    #: method is meant to be selected
+    exact_left_out: bool = True
     #: Exact shortcuts; None means the naive path
     predict_grid: GridPredictor | None = None
     predict_left_out: LeftOutPredictor | None = None

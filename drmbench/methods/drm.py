@@ -8,12 +8,15 @@ factorisations per candidate, not one per sample.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from drmbench.drm.classifier import DRMClassifier, KernelRidgeRepresentationClassifier
-from drmbench.drm.decision import nearest_class
-from drmbench.drm.grid import Answer, Candidate, held_out_answers, left_out_answers
+from drmbench.drm.decision import check_defined, decision_values, nearest_class
+from drmbench.drm.grid import Candidate, Evaluation, held_out, left_out
 from drmbench.drm.kernels import DECADES, Kernel
 from drmbench.drm.linear import ClassSums, LinearModel, SharedSums
 from drmbench.drm.linear_classifier import LinearDRMClassifier
@@ -24,6 +27,7 @@ from drmbench.methods.base import (
     Grid,
     GridAnswer,
     GridPredictions,
+    GridScores,
     Labels,
     Matrix,
     Method,
@@ -32,6 +36,7 @@ from drmbench.methods.base import (
     refit_left_out,
 )
 from drmbench.methods.kernel_grid import (
+    EVERY_KERNEL,
     KERNEL_DEFAULTS,
     KERNEL_GRIDS,
     estimator_arguments,
@@ -70,29 +75,116 @@ def _as_candidates(candidates: Grid) -> list[Candidate]:
     return [Candidate(_alpha(p), float(p["beta"]), kernel_of(p)) for p in candidates]
 
 
-def _as_predictions(answers: Sequence[Answer], n_samples: int) -> GridPredictions:
-    predictions = GridAnswer(len(answers), n_samples)
-    for number, answer in enumerate(answers):
-        if isinstance(answer, str):
-            predictions.failures[number] = answer
+#: Makes something of the classes of a training part and of dissimilarities from them.
+Make = Callable[[Labels, Matrix], Any]
+#: Each candidate's number, and what was made of its dissimilarities.
+Found = Iterator[tuple[int, Evaluation]]
+
+
+def held_out_grid(
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, make: Make
+) -> Found:
+    """Evaluate candidates on test samples, those of the same class weights together."""
+    for numbers, some, class_weight in _by_class_weight(candidates):
+        weights = training_weights(y_train, class_weight)
+        use = partial(_made, make, _weighted_classes(y_train, weights))
+        found = held_out(X_train, y_train, X_test, some, use, weights=weights)
+        yield from zip(numbers, found, strict=True)
+
+
+def left_out_grid(X: Matrix, y: Labels, candidates: Grid, make: Make) -> Found:
+    """Evaluate candidates by exact leave-one-out; balanced classes are so again."""
+    for numbers, some, class_weight in _by_class_weight(candidates):
+        weights = training_weights(y, class_weight)
+        use = partial(_made, make, _weighted_classes(y, weights))
+        if class_weight == "balanced":
+            found = left_out(X, y, some, use, balanced=True)
         else:
-            predictions.labels[number] = answer
-    return predictions.finished()
+            found = left_out(X, y, some, use, weights=weights)
+        yield from zip(numbers, found, strict=True)
+
+
+def _by_class_weight(
+    candidates: Grid,
+) -> Iterator[tuple[list[int], list[Candidate], Any]]:
+    def weight(params: Params) -> Any:
+        given = params.get("class_weight")
+        return tuple(given.items()) if isinstance(given, Mapping) else given
+
+    for numbers in group_candidates(candidates, weight).values():
+        some = [candidates[number] for number in numbers]
+        yield numbers, _as_candidates(some), some[0].get("class_weight")
+
+
+def _weighted_classes(y: Labels, weights: Matrix | None) -> Labels:
+    return np.unique(y if weights is None else y[weights > 0])
+
+
+def _made(make: Make, classes: Labels, _: int, delta: Matrix) -> Any:
+    return make(classes, delta)
+
+
+def _predictions(found: Found, n_candidates: int, n_samples: int) -> GridPredictions:
+    answer = GridAnswer(n_candidates, n_samples)
+    for number, evaluation in found:
+        if evaluation.failure:
+            answer.failures[number] = evaluation.failure
+        else:
+            answer.labels[number] = evaluation.value
+    return answer.finished()
+
+
+def _scores(found: Found, shape: tuple[int, int, int]) -> GridScores:
+    values, failures = np.full(shape, np.nan), {}
+    for number, evaluation in found:
+        if evaluation.failure:
+            failures[number] = evaluation.failure
+        else:
+            classes, scores = evaluation.value
+            values[number][:, classes] = scores
+    return GridScores(values, failures)
+
+
+def _nearest(classes: Labels, delta: Matrix) -> Labels:
+    return nearest_class(delta, classes)
+
+
+def _decided(classes: Labels, delta: Matrix) -> tuple[Labels, Matrix]:
+    """Return the classes, and decision values of each of them."""
+    check_defined(delta)
+    values = decision_values(delta)
+    both = values.ndim == 1
+    return classes, np.stack([-values, values], axis=1) if both else values
 
 
 def predict_grid(
     X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Share one matrix of inner products or distances over the grid."""
-    answers = held_out_answers(X_train, y_train, X_test, _as_candidates(candidates))
-    return _as_predictions(answers, len(X_test))
+    found = held_out_grid(X_train, y_train, X_test, candidates, _nearest)
+    return _predictions(found, len(candidates), len(X_test))
 
 
 def predict_left_out(
     X: Matrix, y: Labels, candidates: Grid, *, seed: int
 ) -> GridPredictions:
     """Exact leave-one-out at the cost of a few factorisations per candidate."""
-    return _as_predictions(left_out_answers(X, y, _as_candidates(candidates)), len(X))
+    found = left_out_grid(X, y, candidates, _nearest)
+    return _predictions(found, len(candidates), len(X))
+
+
+def score_grid(
+    X_train: Matrix, y_train: Labels, X_test: Matrix, candidates: Grid, *, seed: int
+) -> GridScores:
+    """Return the decision values that :func:`predict_grid` decides by."""
+    found = held_out_grid(X_train, y_train, X_test, candidates, _decided)
+    return _scores(found, (len(candidates), len(X_test), len(np.unique(y_train))))
+
+
+def score_left_out(X: Matrix, y: Labels, candidates: Grid, *, seed: int) -> GridScores:
+    """Return the decision values that :func:`predict_left_out` decides by."""
+    found = left_out_grid(X, y, candidates, _decided)
+    return _scores(found, (len(candidates), len(X), len(np.unique(y))))
 
 
 def _shared_by_weights(params: Params) -> tuple[Any, ...]:
@@ -168,6 +260,8 @@ def _kernel_method(kernel: str, title: str, column: str | None) -> Method:
         column=column,
         predict_grid=predict_grid,
         predict_left_out=predict_left_out,
+        score_grid=score_grid,
+        score_left_out=score_left_out,
         prefer=_most_regularised,
     )
 
@@ -206,7 +300,26 @@ def _iterative(solver: str, title: str) -> Method:
     )
 
 
+#: The DRM with its kernel chosen inside the selection.
+EVERY = dataclasses.replace(
+    _kernel_method("linear", "selected", None),
+    name="drm",
+    grid={"alpha": DECADES, "kernel": EVERY_KERNEL, "beta": DECADES},
+    defaults={"width": "sigma"},
+    citation=f"{_CITATION} Not in the paper: linear, polynomial and rbf kernel in one"
+    " grid.",
+)
+
 METHODS = (
+    EVERY,
+    dataclasses.replace(
+        EVERY,
+        name="drm-balanced",
+        title="DRM, selected kernel, classes of equal weight",
+        family="drm-balanced",
+        citation=f"Not in the paper: class weights for {_CITATION}",
+        defaults={**EVERY.defaults, "class_weight": "balanced"},
+    ),
     _kernel_method("rbf", "rbf", "DRM(R)"),
     _kernel_method("poly", "polynomial", "DRM(P)"),
     _kernel_method("linear", "linear", None),
@@ -239,7 +352,7 @@ METHODS = (
         large_scale=True,
         most_features=MOST_FEATURES,
         predict_grid=predict_feature_grid,
-        predict_left_out=refit_left_out(predict_feature_grid),
+        predict_left_out=predict_left_out,
         prefer=_most_regularised,
     ),
     Method(

@@ -1,11 +1,13 @@
 """The kernels of a grid, as the SVM, DRM and KRR methods spell them.
 
 A candidate with a ``sigma`` has an rbf kernel (read as its ``width`` says), one with a
-``degree`` the polynomial kernel ``(x·y + 1)^degree``, any other the linear kernel.
+``degree`` the polynomial kernel ``(x·y + 1)^degree``, one with a ``kernel`` that which
+its text says (``linear``, ``poly 3``, ``rbf 0.1``), any other the linear kernel.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -23,7 +25,14 @@ KERNEL_DEFAULTS: Mapping[str, Params] = MappingProxyType(
     {"rbf": {"width": "sigma"}, "poly": {}, "linear": {}}
 )
 
-_KERNEL_PARAMETERS = ("sigma", "width", "degree")
+#: All of them in one axis of a grid.
+EVERY_KERNEL: tuple[str, ...] = (
+    "linear",
+    *(f"poly {degree:g}" for degree in PAPER_DEGREES),
+    *(f"rbf {sigma:g}" for sigma in DECADES),
+)
+
+_KERNEL_PARAMETERS = ("kernel", "sigma", "width", "degree")
 
 
 def kernel_of(params: Params) -> Kernel:
@@ -35,13 +44,37 @@ def kernel_of(params: Params) -> Kernel:
     0.05
     >>> kernel_of({"C": 1.0, "degree": 3})
     Kernel(name='poly', gamma=1.0, degree=3, coef0=1.0)
+    >>> kernel_of({"kernel": "rbf 10", "width": "variance"}).gamma
+    0.05
     """
+    if "kernel" in params:
+        own = _named(str(params["kernel"]))
+        return kernel_of({"width": params.get("width", "sigma"), **own})
     if "sigma" in params:
         gamma = gamma_from_width(params["sigma"], params.get("width", "sigma"))
         return Kernel("rbf", gamma=gamma)
     if "degree" in params:
         return Kernel("poly", degree=params["degree"])
     return Kernel("linear")
+
+
+def _named(kernel: str) -> Params:
+    """Return the parameters that a kernel's text stands for."""
+    name, _, text = kernel.partition(" ")
+    try:
+        value = float(text or "nan")
+    except ValueError:
+        value = math.nan
+    if kernel == "linear":
+        return {}
+    if name == "rbf" and value > 0:
+        return {"sigma": value}
+    if name == "poly" and value > 0:
+        return {"degree": int(value) if value.is_integer() else value}
+    raise ValueError(
+        "kernel must be 'linear', 'poly' and a degree, or 'rbf' and a width, such as"
+        f" 'rbf 0.1'; got {kernel!r}"
+    )
 
 
 def estimator_arguments(params: Params) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from drmbench.drm.partition import check_samples, check_training
-from drmbench.methods import drm, forest, knn, svm
 from drmbench.methods.base import (
     Grid,
     GridAnswer,
@@ -40,6 +39,7 @@ from drmbench.methods.base import (
     group_candidates,
     refit_left_out,
 )
+from drmbench.methods.registry import get_method
 from drmbench.methods.safe_level_smote import NothingGeneratedWarning, SafeLevelSMOTE
 
 
@@ -304,13 +304,13 @@ class OversampledClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 #: The methods that are combined with each sampler, by their name in the combination:
 #: a family's first kernel or distance has the family's name alone.
 _CLASSIFIERS = {
-    "svm": svm.METHODS[0],
-    "svm-poly": svm.METHODS[1],
-    "knn": knn.METHODS[0],
-    "knn-cosine": knn.METHODS[1],
-    "rf": forest.METHODS[0],
-    "drm": drm.METHODS[0],
-    "drm-poly": drm.METHODS[1],
+    "svm": get_method("svm-rbf"),
+    "svm-poly": get_method("svm-poly"),
+    "knn": get_method("knn-euclidean"),
+    "knn-cosine": get_method("knn-cosine"),
+    "rf": get_method("rf"),
+    "drm": get_method("drm-rbf"),
+    "drm-poly": get_method("drm-poly"),
 }
 
 #: The sampler's parameters, also of those that do not need all of them.

@@ -31,10 +31,12 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "bayes": ("nb",),
     "slda": ("slda",),
     "drm": (
+        *("drm", "drm-balanced"),
         *("drm-rbf", "drm-poly", "drm-linear", "krr-rbf", "krr-poly"),
         *("drm-gd", "drm-ppa", "drm-apg", "drm-exact"),
         *("drm-linear-balanced", "drm-nystroem"),
     ),
+    "drm_threshold": ("drm-threshold",),
     "linear_svm": ("l1-svm", "l2-svm", "l2-svm-balanced"),
     "representation": ("crc", "procrc"),
     "sparse_representation": ("src",),

@@ -120,7 +120,9 @@ def test_a_method_repeats_itself(method: Method, kind: str):
 
 
 def has_shortcut(method: Method, kind: str) -> Any:
-    return method.predict_left_out if kind == "loo" else method.predict_grid
+    if kind == "loo":
+        return method.predict_left_out if method.exact_left_out else None
+    return method.predict_grid
 
 
 def shortcut_datasets(method: Method) -> list[Dataset]:
