@@ -1,14 +1,15 @@
 """How good predictions are: a registry of metrics, mean and spread, the best of many.
 
-Every metric counts a sample without a prediction
+Most metrics look at predicted labels; they count a sample without a prediction
 (:data:`~drmbench.methods.base.NO_PREDICTION`) as wrong, because that number is no
-class's.
+class's. Others look at scores, of which only the order counts, or at probabilities: a
+column per class of :attr:`ClassRoles.classes`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -137,25 +138,149 @@ def f1_score(y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles) -> float:
     return float(scores[sizes > 0].mean())
 
 
+def matthews_correlation(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Matthews correlation coefficient, for any number of classes (Gorodkin's R_K).
+
+    0 where all samples are of one class or all predictions are the same.
+
+    Examples
+    --------
+    >>> matthews_correlation([0, 0, 1, 1], [0, 0, 1, 0])
+    0.577...
+    """
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    labels = np.union1d(truth, predicted).tolist()
+    counts = confusion_matrix(truth, predicted, labels).astype(np.float64)
+    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+    total = counts.sum()
+    product = (total**2 - rows @ rows) * (total**2 - columns @ columns)
+    if product == 0.0:
+        return 0.0
+    return float((total * np.trace(counts) - rows @ columns) / math.sqrt(product))
+
+
+def _one_against_rest(
+    y_true: ArrayLike,
+    scores: Values,
+    roles: ClassRoles,
+    function: Callable[[NDArray[np.bool_], Values], float],
+) -> float:
+    """Apply a two-class metric to the positive class, or average it over the classes.
+
+    The average is over classes that some but not all samples have; NaN if there is
+    none, since nothing can be ranked.
+    """
+    truth = np.asarray(y_true)
+    if roles.positive is not None:
+        chosen = [roles.classes.index(roles.positive)]
+    else:
+        chosen = list(range(len(roles.classes)))
+    values = []
+    for column in chosen:
+        is_class = truth == roles.classes[column]
+        if is_class.any() and not is_class.all():
+            values.append(function(is_class, scores[:, column]))
+    return float(np.mean(values)) if values else math.nan
+
+
+def _roc_auc(positive: NDArray[np.bool_], scores: Values) -> float:
+    """Share of (positive, negative) pairs in the right order; ties count half."""
+    _, numbers, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2.0
+    m, rest = int(positive.sum()), int((~positive).sum())
+    above = ranks[numbers][positive].sum() - m * (m + 1) / 2.0
+    return float(above / (m * rest))
+
+
+def _average_precision(positive: NDArray[np.bool_], scores: Values) -> float:
+    """Mean precision at the rank of each positive sample; ties share a cut."""
+    _, numbers = np.unique(-scores, return_inverse=True)
+    found = np.cumsum(np.bincount(numbers, positive))
+    taken = np.cumsum(np.bincount(numbers))
+    gained = np.diff(found, prepend=0.0)
+    return float((gained * found / taken).sum() / positive.sum())
+
+
+def roc_auc_score(y_true: ArrayLike, scores: ArrayLike, roles: ClassRoles) -> float:
+    """Area under the ROC curve of the positive class; mean one-against-rest if more.
+
+    NaN where the samples are all of one class.
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8]]
+    >>> roc_auc_score([0, 0, 1, 1], scores, ClassRoles((0, 1), positive=1))
+    0.75
+    """
+    return _one_against_rest(y_true, np.asarray(scores), roles, _roc_auc)
+
+
+def average_precision_score(
+    y_true: ArrayLike, scores: ArrayLike, roles: ClassRoles
+) -> float:
+    """Average precision of the positive class; mean one-against-rest if more.
+
+    NaN where the samples are all of one class.
+    """
+    return _one_against_rest(y_true, np.asarray(scores), roles, _average_precision)
+
+
+#: A probability of 0 counts as this much, so that one sample cannot cost infinitely.
+SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+
+def log_loss(y_true: ArrayLike, probabilities: ArrayLike, roles: ClassRoles) -> float:
+    """Mean negative logarithm of the probability of the true class.
+
+    A sample whose class has no column had no probability of it.
+    """
+    truth = np.asarray(y_true)[:, None] == np.asarray(roles.classes)
+    given = (np.asarray(probabilities) * truth).sum(axis=1)
+    return float(-np.log(np.clip(given, SMALLEST_PROBABILITY, 1.0)).mean())
+
+
+def brier_score(
+    y_true: ArrayLike, probabilities: ArrayLike, roles: ClassRoles
+) -> float:
+    """Mean squared distance of the probabilities from the truth.
+
+    Of two classes it is ``(p - y)²`` of one of them, Brier's score as it is usual, of
+    more the sum over the classes.
+    """
+    truth = np.asarray(y_true)[:, None] == np.asarray(roles.classes)
+    distances = ((np.asarray(probabilities) - truth) ** 2).sum(axis=1).mean()
+    return float(distances / (2 if len(roles.classes) == 2 else 1))
+
+
+#: What a metric looks at.
+Needs = Literal["labels", "scores", "probabilities"]
+
+
 @dataclass(frozen=True)
 class Metric:
     """One entry of the metric registry."""
 
     name: str  #: Name in configs, and the column in results
     label: str  #: What a reader sees
-    #: ``function(y_true, y_pred, roles)`` returns a number, or an array for a metric
-    #: that is not ``scalar``
+    #: ``function(y_true, answer, roles)`` returns a number, or an array for a metric
+    #: that is not ``scalar``; the answer is what the metric ``needs``
     function: Callable[[ArrayLike, ArrayLike, ClassRoles], Any]
     #: Which of two values is the better one
     better: Literal["higher", "lower", "none"] = "higher"
     worst: float = 0.0  #: The worst value possible
     #: Whether it is one number, so that it can select parameters and be averaged
     scalar: bool = True
+    #: Predicted labels, (m,); or scores or probabilities of every class, (m, g)
+    needs: Needs = "labels"
 
-    def score(self, y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles) -> float:
+    @property
+    def sign(self) -> int:
+        """1, or -1 where lower is better: what makes a larger product better."""
+        return -1 if self.better == "lower" else 1
+
+    def score(self, y_true: ArrayLike, answer: ArrayLike, roles: ClassRoles) -> float:
         """Return a scalar metric's value with the sign that makes higher better."""
-        value = float(self.function(y_true, y_pred, roles))
-        return -value if self.better == "lower" else value
+        return self.sign * float(self.function(y_true, answer, roles))
 
 
 METRICS: dict[str, Metric] = {
@@ -173,6 +298,40 @@ METRICS: dict[str, Metric] = {
             lambda y, p, _: balanced_accuracy_score(y, p),
         ),
         Metric("f1", "F1 (minority class; macro mean if multi-class)", f1_score),
+        Metric(
+            "mcc",
+            "MCC (Matthews correlation)",
+            lambda y, p, _: matthews_correlation(y, p),
+            worst=-1.0,
+        ),
+        Metric(
+            "roc_auc",
+            "ROC-AUC (minority class; mean one-against-rest if multi-class)",
+            roc_auc_score,
+            needs="scores",
+        ),
+        Metric(
+            "average_precision",
+            "Average precision (minority class; mean one-against-rest if multi-class)",
+            average_precision_score,
+            needs="scores",
+        ),
+        Metric(
+            "log_loss",
+            "Log-loss (of the true class's probability; lower is better)",
+            log_loss,
+            better="lower",
+            worst=-math.log(SMALLEST_PROBABILITY),
+            needs="probabilities",
+        ),
+        Metric(
+            "brier",
+            "Brier score (squared error of probabilities; lower is better)",
+            brier_score,
+            better="lower",
+            worst=2.0,
+            needs="probabilities",
+        ),
         Metric(
             "recall",
             "Recall of each class",
@@ -209,9 +368,16 @@ def get_metric(name: str, *, scalar: bool = False) -> Metric:
 
 
 def measure(
-    names: Iterable[str], y_true: ArrayLike, y_pred: ArrayLike, roles: ClassRoles
+    names: Iterable[str],
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    roles: ClassRoles,
+    others: Mapping[Needs, ArrayLike] | None = None,
 ) -> dict[str, Any]:
     """Evaluate metrics by name; arrays become nested lists, ready for JSON.
+
+    `others` has the scores and probabilities that the method gives; a metric that needs
+    what is not there is NaN.
 
     Examples
     --------
@@ -219,10 +385,16 @@ def measure(
     >>> measure(["accuracy", "recall"], [0, 0, 1, 1], [0, 0, 1, 0], roles)
     {'accuracy': 0.75, 'recall': [1.0, 0.5]}
     """
-    return {
-        name: _as_json(get_metric(name).function(y_true, y_pred, roles))
-        for name in dict.fromkeys(names)
-    }
+    answers: dict[Needs, ArrayLike] = {"labels": y_pred, **(others or {})}
+    values: dict[str, Any] = {}
+    for name in dict.fromkeys(names):
+        metric = get_metric(name)
+        values[name] = math.nan
+        if metric.needs in answers:
+            values[name] = _as_json(
+                metric.function(y_true, answers[metric.needs], roles)
+            )
+    return values
 
 
 def _as_json(value: Any) -> Any:

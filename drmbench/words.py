@@ -67,7 +67,7 @@ def metric_words(metric: str) -> str:
     ('G-mean', 'balanced accuracy')
     """
     label = get_metric(metric).label.partition(" (")[0]
-    return label if label[1:2] in "-1" else label[0].lower() + label[1:]
+    return label if not label[1].islower() else label[0].lower() + label[1:]
 
 
 def paper_place(reproduces: str) -> tuple[int, int]:

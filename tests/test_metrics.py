@@ -83,6 +83,86 @@ def test_f1_of_two_classes_is_that_of_the_positive_one(pair, positive):
     assert f1_score(*pair, ClassRoles((0, 1), positive)) == pytest.approx(expected)
 
 
+@st.composite
+def scored(draw, most_classes=5):
+    """Labels in which every class occurs, and scores with ties, one per class."""
+    g = draw(st.integers(2, most_classes))
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    y_true = np.append(np.arange(g), rng.integers(g, size=draw(st.integers(1, 30))))
+    scores = rng.integers(1, 8, size=(len(y_true), g)) + 1.5 * np.eye(g)[y_true]
+    return y_true, scores / scores.sum(axis=1, keepdims=True)
+
+
+@PROPERTY
+@given(labelled())
+def test_matthews_correlation_agrees_with_scikit_learn(pair):
+    roles = ClassRoles(tuple(range(max(pair[0]) + 1)))
+    expected = sklearn.metrics.matthews_corrcoef(*pair)
+    assert measure(["mcc"], *pair, roles)["mcc"] == pytest.approx(expected)
+
+
+@PROPERTY
+@given(scored(most_classes=2), st.sampled_from([0, 1]))
+def test_metrics_of_scores_are_those_of_the_positive_class(pair, positive):
+    y_true, scores = pair
+    roles, is_positive = ClassRoles((0, 1), positive), y_true == positive
+    for name in ("roc_auc", "average_precision"):
+        expected = getattr(sklearn.metrics, f"{name}_score")(
+            is_positive, scores[:, positive]
+        )
+        assert METRICS[name].function(y_true, scores, roles) == pytest.approx(expected)
+
+
+@PROPERTY
+@given(scored())
+def test_metrics_of_scores_are_averaged_over_more_classes(pair):
+    y_true, scores = pair
+    roles = ClassRoles(tuple(range(scores.shape[1])))
+    truth = np.eye(scores.shape[1])[y_true]
+    for name in ("roc_auc", "average_precision"):
+        function = getattr(sklearn.metrics, f"{name}_score")
+        expected = np.mean(
+            [function(*pair) for pair in zip(truth.T, scores.T, strict=True)]
+        )
+        assert METRICS[name].function(y_true, scores, roles) == pytest.approx(expected)
+
+
+@PROPERTY
+@given(scored())
+def test_metrics_of_probabilities_agree_with_their_definitions(pair):
+    y_true, shares = pair
+    g = shares.shape[1]
+    roles = ClassRoles(tuple(range(g)), 1 if g == 2 else None)
+    expected = sklearn.metrics.log_loss(y_true, shares, labels=list(range(g)))
+    assert METRICS["log_loss"].function(y_true, shares, roles) == pytest.approx(
+        expected
+    )
+    if g == 2:
+        brier = sklearn.metrics.brier_score_loss(y_true, shares[:, 1])
+    else:
+        brier = np.mean(((np.eye(g)[y_true] - shares) ** 2).sum(axis=1))
+    assert METRICS["brier"].function(y_true, shares, roles) == pytest.approx(brier)
+
+
+def test_what_cannot_be_ranked_has_no_figure():
+    roles, scores = ClassRoles((0, 1), 1), np.array([[0.5, 0.5], [0.1, 0.9]])
+    for name in ("roc_auc", "average_precision"):
+        assert math.isnan(METRICS[name].function([0, 0], scores, roles))
+
+
+def test_a_class_held_impossible_costs_much_but_not_everything():
+    loss = METRICS["log_loss"]
+    value = loss.function([0, 1], [[1.0, 0.0], [1.0, 0.0]], ClassRoles((0, 1), 1))
+    assert value == pytest.approx(loss.worst / 2)
+
+
+def test_a_metric_of_what_a_method_does_not_give_is_no_number():
+    roles = ClassRoles((0, 1), 1)
+    ours = measure(["accuracy", "log_loss"], [0, 1], [0, 1], roles)
+    assert ours["accuracy"] == 1.0
+    assert math.isnan(ours["log_loss"])
+
+
 @pytest.mark.parametrize(
     ("y", "roles"),
     [

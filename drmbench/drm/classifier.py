@@ -48,6 +48,7 @@ from drmbench.drm.system import (
     StoppingRule,
     make_penalty,
 )
+from drmbench.drm.weights import ClassWeight, training_weights
 
 #: Memory a batch of test samples may take, in bytes, when `batch_size` is None.
 BATCH_BYTES = 256 * 2**20
@@ -86,6 +87,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         "rank": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     # What an estimator without these parameters uses.
@@ -107,6 +109,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         rank: int | None = None,
         batch_size: int | None = None,
         n_jobs: int | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.beta = beta
         self.kernel: Any = kernel
@@ -120,6 +123,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         self.rank = rank
         self.batch_size = batch_size
         self.n_jobs = n_jobs
+        self.class_weight = class_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -130,7 +134,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = self.kernel in ("linear", "cosine")
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Prepare the system of the training samples.
 
         Parameters
@@ -140,6 +144,10 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             "cosine" and "sigmoid". Not negative for "chi2" and "additive_chi2".
         y : array-like of shape (n,)
             Class labels of any kind.
+        sample_weight : array-like of shape (n,), default=None
+            Weights ω ≥ 0 of the samples; None is 1 for each. A whole number counts a
+            sample that many times, 0 leaves it out; a class whose samples all have
+            the weight 0 is not in ``classes_``.
 
         Returns
         -------
@@ -147,10 +155,12 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         """
         X, y = check_training(self, X, y, accept_sparse=self._accept_sparse())
         self._check_signs(X)
-        self._partition = ClassPartition.of(y)
+        weights = training_weights(y, self.class_weight, sample_weight)
+        self._n_given = len(y)
+        self._partition = ClassPartition.of(y, weights)
         self.classes_ = self._partition.classes
         check_two_classes(self.classes_)
-        self._engine = self._make_engine(X)
+        self._engine = self._make_engine(X, weights)
         means = self._engine.system.class_means()
         self.n_iter_ = int(self._engine.solve(means).n_iter.max())
         return self
@@ -184,7 +194,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
             )
         return name
 
-    def _make_engine(self, X: Any) -> Engine:
+    def _make_engine(self, X: Any, weights: Array | None) -> Engine:
         if self.rank is not None and self.kernel == "precomputed":
             raise ValueError("rank= needs samples; it cannot take a precomputed kernel")
         # Only a Cholesky factorisation can tell whether there is a minimum at all.
@@ -203,7 +213,7 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         if callable(self.kernel):
             self._kernel = Kernel.of_callable(self.kernel)
         elif self.kernel != "precomputed":
-            gamma = resolve_gamma(self.gamma, X, self.kernel)
+            gamma = resolve_gamma(self.gamma, X, self.kernel, weights)
             self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         if self.rank is not None:
             ones = (rows[i : i + 1] for i in range(rows.shape[0]))
@@ -298,14 +308,16 @@ class BaseDRM(NearestClassMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, n)
-            Columns in the order the training samples were given.
+            Columns in the order the training samples were given; 0 for samples of the
+            weight 0. A sample of weight ω has the sum of what its ω copies would have.
         """
         X = self._validated(X)
-        W = np.empty((X.shape[0], self._partition.n_samples))
+        W = np.zeros((X.shape[0], self._n_given))
         start = 0
         for batch in self._batches(X):
             found = self._engine.solve(self._inputs(batch)).W
-            W[start : start + batch.shape[0], self._partition.order] = found.T
+            w = self._partition.times_roots(found)
+            W[start : start + batch.shape[0], self._partition.order] = w.T
             start += batch.shape[0]
         return W
 
@@ -392,6 +404,10 @@ class DRMClassifier(BaseDRM):
         Test samples solved at a time; None bounds memory to a few hundred megabytes.
     n_jobs : int or None, default=None
         Threads over batches.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of a class's samples are multiplied by: numbers ≥ 0 by class
+        label (1 for those not named), or "balanced" for factors that give all classes
+        the same sum of weights, ``Σω / (g Σ_c ω)``. The weight 0 leaves a class out.
 
     Attributes
     ----------
@@ -412,6 +428,11 @@ class DRMClassifier(BaseDRM):
 
     Notes
     -----
+    A whole weight is the same as that many copies of the sample, for every kernel,
+    penalty and solver; ``gamma="scale"`` takes the variance of the copies. The scale of
+    the weights matters: with the ridge, twice all weights is half of `alpha` and
+    `beta`.
+
     Double precision bounds what can be solved: a polynomial of high degree on unscaled
     features overflows, or makes a matrix in which β disappears. An overflow or a failed
     Cholesky factorisation raises :class:`~drmbench.drm.errors.IllConditionedError` (a
@@ -463,6 +484,7 @@ class DRMClassifier(BaseDRM):
         rank: int | None = None,
         batch_size: int | None = None,
         n_jobs: int | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         super().__init__(
             beta=beta,
@@ -477,6 +499,7 @@ class DRMClassifier(BaseDRM):
             rank=rank,
             batch_size=batch_size,
             n_jobs=n_jobs,
+            class_weight=class_weight,
         )
         self.alpha = alpha
         self.penalty = penalty
@@ -492,7 +515,8 @@ class KernelRidgeRepresentationClassifier(BaseDRM):
     ----------
     beta : float, default=1.0
         Ridge β > 0.
-    kernel, gamma, degree, coef0, solver, step, tol, max_iter, rank, batch_size, n_jobs
+    kernel, gamma, degree, coef0, solver, step, tol, max_iter, rank, batch_size, \
+            n_jobs, class_weight
         As in :class:`DRMClassifier`.
 
     Examples

@@ -19,11 +19,16 @@ from sklearn.utils.validation import check_array, check_X_y, column_or_1d
 
 from drmbench.drm.decision import nearest_class
 from drmbench.drm.linear import ClassSums, LinearModel
+from drmbench.drm.partition import Array
+from drmbench.drm.weights import check_sample_weight
 
 #: Sums added up by one task; a worker holds that many at a time.
 FAN_IN = 8
 
-_LABEL = "__drmbench_label__"
+#: What goes with the rows of X: the names of arguments, and what they hold.
+_COLUMNS = {"y": "labels", "sample_weight": "weights"}
+#: Begins the names of these columns in a dataframe of the samples.
+_PREFIX = "__drmbench_"
 
 #: What a block must satisfy; it may be empty.
 _CHECKS: dict[str, Any] = {
@@ -73,10 +78,28 @@ class LabelledSums:
     sums: ClassSums  #: Their sums and counts
 
     @classmethod
-    def of(cls, X: Any, y: NDArray[Any], alpha: float, beta: float) -> LabelledSums:
-        """Sum over the rows of X, whose labels are `y`."""
+    def of(
+        cls,
+        X: Any,
+        y: NDArray[Any],
+        alpha: float,
+        beta: float,
+        weights: Array | None = None,
+    ) -> LabelledSums:
+        """Sum over the rows of X, whose labels are `y`; weight 0 leaves one out."""
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            X, y, weights = X[kept], y[kept], weights[kept]
         classes, codes = np.unique(y, return_inverse=True)
-        return cls(classes, ClassSums.of(X, codes, classes.size, alpha, beta))
+        return cls(classes, ClassSums.of(X, codes, classes.size, alpha, beta, weights))
+
+    def only(self, chosen: NDArray[np.bool_]) -> LabelledSums:
+        """Return the sums of some of the classes."""
+        if chosen.all():
+            return self
+        sums = self.sums
+        part = ClassSums(sums.G[chosen], sums.counts[chosen], sums.masses[chosen])
+        return LabelledSums(self.classes[chosen], part)
 
     def __add__(self, other: LabelledSums) -> LabelledSums:
         # The labels of an empty part can have another type than those of the rest.
@@ -93,6 +116,7 @@ class LabelledSums:
         places = np.searchsorted(classes, self.classes)
         wide.G[places] = self.sums.G
         wide.counts[places] = self.sums.counts
+        wide.masses[places] = self.sums.masses
         return wide
 
 
@@ -117,28 +141,32 @@ def columns_of(X: Any) -> Any:
     return X._meta
 
 
-def class_sums(X: Any, y: Any, alpha: float, beta: float) -> LabelledSums:
+def class_sums(
+    X: Any, y: Any, alpha: float, beta: float, sample_weight: Any = None
+) -> LabelledSums:
     """Return the class sums of a dask collection, computed block by block.
 
-    A dataframe and a series of as many partitions are taken partition by partition. To
-    bring blocks of different unknown sizes together, or to cut labels that are in
-    memory to blocks of unknown size, those sizes are computed first: one more pass.
+    A dataframe and series of as many partitions are taken partition by partition. To
+    bring blocks of different unknown sizes together, or to cut labels or weights that
+    are in memory to blocks of unknown size, those sizes are computed first: one more
+    pass. If no sample has a positive weight, the result has no class.
 
     Raises
     ------
     ValueError
-        X and y differ in length, or a block holds what cannot be used; the text says
-        which block.
+        X, y and the weights differ in length, or a block holds what cannot be used; the
+        text says which block.
     """
-    parts = _block_tasks(X, y, alpha, beta)
+    columns = {"y": y}
+    if sample_weight is not None:
+        columns["sample_weight"] = sample_weight
+    parts = _block_tasks(X, columns, alpha, beta)
     while len(parts) > 1:
         parts = [
             _task(reduce)(operator.add, parts[start : start + FAN_IN])
             for start in range(0, len(parts), FAN_IN)
         ]
     total: LabelledSums = parts[0].compute()
-    if not total.classes.size:
-        raise ValueError("X has no samples")
     return total
 
 
@@ -148,31 +176,43 @@ def _task(function: Any) -> Any:
     return delayed(function, pure=False)
 
 
-def _block_tasks(X: Any, y: Any, alpha: float, beta: float) -> list[Any]:
-    if _is_frame(X) and _is_frame(y) and X.npartitions == y.npartitions:
-        _check_one_dimensional(y)
-        # One dataframe of both, so that what they are made from is read once.
-        meta = _with_labels(X._meta, y._meta)
-        both = X.map_partitions(_with_labels, y, meta=meta, align_dataframes=False)
+def _block_tasks(
+    X: Any, columns: dict[str, Any], alpha: float, beta: float
+) -> list[Any]:
+    """Return one task per block; `columns` has the labels, and the weights if any."""
+    if _is_frame(X) and all(
+        _is_frame(column) and column.npartitions == X.npartitions
+        for column in columns.values()
+    ):
+        for name, column in columns.items():
+            _check_one_dimensional(name, column.ndim)
+        # One dataframe of all, so that what they are made from is read once.
+        meta = _with_columns(X._meta, *(column._meta for column in columns.values()))
+        table = X.map_partitions(
+            _with_columns, *columns.values(), meta=meta, align_dataframes=False
+        )
         return [
-            _task(_frame_sums)(block, number, alpha, beta)
-            for number, block in enumerate(both.to_delayed())
+            _task(_frame_sums)(number, alpha, beta, block)
+            for number, block in enumerate(table.to_delayed())
         ]
-    samples, labels = _aligned(_as_array(X), y)
-    pairs = zip(samples.to_delayed().ravel(), labels.to_delayed().ravel(), strict=True)
+    arrays = _aligned(_as_array(X), columns)
+    blocks = zip(*(array.to_delayed().ravel() for array in arrays), strict=True)
     return [
-        _task(_block_sums)(block, block_labels, number, alpha, beta)
-        for number, (block, block_labels) in enumerate(pairs)
+        _task(_block_sums)(number, alpha, beta, *block)
+        for number, block in enumerate(blocks)
     ]
 
 
-def _with_labels(X: Any, y: Any) -> Any:
-    if len(X) != len(y):
-        raise ValueError(
-            f"X and y differ in length in one of their partitions: {len(X)} samples,"
-            f" {len(y)} labels"
-        )
-    return X.assign(**{_LABEL: np.asarray(y)})
+def _with_columns(X: Any, *columns: Any) -> Any:
+    """Return a partition with its labels and its weights, if any, as columns."""
+    for name, column in zip(_COLUMNS, columns, strict=False):
+        if len(X) != len(column):
+            raise ValueError(
+                f"X and {name} differ in length in one of their partitions: {len(X)}"
+                f" samples, {len(column)} {_COLUMNS[name]}"
+            )
+        X = X.assign(**{_PREFIX + name: np.asarray(column)})
+    return X
 
 
 def _as_array(collection: Any) -> Any:
@@ -182,28 +222,41 @@ def _as_array(collection: Any) -> Any:
     return collection.rechunk({1: -1}) if collection.ndim == 2 else collection
 
 
-def _aligned(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return X and y as dask arrays with the same blocks of rows."""
+def _aligned(X: Any, columns: dict[str, Any]) -> list[Any]:
+    """Return X and its columns as dask arrays with the same blocks of rows."""
+    arrays = {name: _column_array(name, column) for name, column in columns.items()}
+    together = [X, *arrays.values()]
+    if not any(map(_sized, together)) and len({a.numblocks[0] for a in together}) == 1:
+        return together
+    X = _with_sizes(X)
+    for name, array in arrays.items():
+        sized = _with_sizes(array)
+        if X.shape[0] != sized.shape[0]:
+            raise ValueError(
+                f"X and {name} differ in length: {X.shape[0]} samples,"
+                f" {sized.shape[0]} {_COLUMNS[name]}"
+            )
+        arrays[name] = sized.rechunk((X.chunks[0],))
+    return [X, *arrays.values()]
+
+
+def _column_array(name: str, column: Any) -> Any:
+    """Return labels or weights, lazy or in memory, as a dask array."""
     import dask.array as da
 
-    if is_dask(y):
-        _check_one_dimensional(y)
-        y = _as_array(y)
-        if not (_sized(X) or _sized(y)) and X.numblocks[0] == y.numblocks[0]:
-            return X, y
-    else:
-        y = da.from_array(column_or_1d(y), chunks=-1)
-    X, y = _with_sizes(X), _with_sizes(y)
-    if X.shape[0] != y.shape[0]:
+    if is_dask(column):
+        _check_one_dimensional(name, column.ndim)
+        return _as_array(column)
+    values = column_or_1d(column) if name == "y" else np.asarray(column)
+    _check_one_dimensional(name, values.ndim)
+    return da.from_array(values, chunks=-1)
+
+
+def _check_one_dimensional(name: str, dimensions: int) -> None:
+    if dimensions != 1:
         raise ValueError(
-            f"X and y differ in length: {X.shape[0]} samples, {y.shape[0]} labels"
+            f"expected one column of {_COLUMNS[name]} as {name}, got {dimensions}D"
         )
-    return X, y.rechunk((X.chunks[0],))
-
-
-def _check_one_dimensional(y: Any) -> None:
-    if y.ndim != 1:
-        raise ValueError(f"expected one column of labels as y, got {y.ndim}D")
 
 
 def _sized(array: Any) -> bool:
@@ -215,16 +268,20 @@ def _with_sizes(array: Any) -> Any:
     return array if _sized(array) else array.copy().compute_chunk_sizes()
 
 
-def _frame_sums(block: Any, number: int, alpha: float, beta: float) -> LabelledSums:
-    samples = block.drop(columns=_LABEL)
-    return _block_sums(samples, block[_LABEL], number, alpha, beta)
+def _frame_sums(number: int, alpha: float, beta: float, block: Any) -> LabelledSums:
+    names = [_PREFIX + name for name in _COLUMNS if _PREFIX + name in block.columns]
+    samples = block.drop(columns=names)
+    return _block_sums(number, alpha, beta, samples, *(block[name] for name in names))
 
 
-def _block_sums(X: Any, y: Any, number: int, alpha: float, beta: float) -> LabelledSums:
+def _block_sums(
+    number: int, alpha: float, beta: float, X: Any, y: Any, weights: Any = None
+) -> LabelledSums:
     try:
         X, y = check_X_y(X, np.asarray(y), **_CHECKS)
         check_labels(y)
-        return LabelledSums.of(X, y, alpha, beta)
+        checked = check_sample_weight(weights, len(y))
+        return LabelledSums.of(X, y, alpha, beta, checked)
     except (TypeError, ValueError) as error:
         raise ValueError(f"block {number} of the samples: {error}") from error
 

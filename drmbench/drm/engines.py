@@ -104,11 +104,14 @@ class KernelEngine:
 
     def solve(self, inputs: Array) -> Solution:
         """Return the representations of test samples given by kernel values, (m, n)."""
-        return self.solver.solve(BlockProblem(self.system, inputs.T, self.penalty))
+        k = self.system.partition.times_roots(inputs.T)
+        return self.solver.solve(BlockProblem(self.system, k, self.penalty))
 
     def dissimilarities(self, inputs: Array) -> Array:
         """Return δ, (m, g)."""
-        return dissimilarities(self.system, self.solve(inputs).W, inputs.T)
+        k = self.system.partition.times_roots(inputs.T)
+        W = self.solver.solve(BlockProblem(self.system, k, self.penalty)).W
+        return dissimilarities(self.system, W, k)
 
 
 class FeatureEngine:
@@ -151,7 +154,12 @@ class ExactEngine:
         self.system = system
         self._beta = beta
         sums = ClassSums.of(
-            system.F, partition.codes, partition.n_classes, system.alpha, beta
+            system.samples,
+            partition.codes,
+            partition.n_classes,
+            system.alpha,
+            beta,
+            partition.weights,
         )
         self._model = LinearModel.of(sums, system.alpha)
 
@@ -160,14 +168,14 @@ class ExactEngine:
         return self._model.dissimilarities(inputs)
 
     def solve(self, inputs: Any) -> Solution:
-        """Return the representations: ``w_c = D_c⁻¹A_cᵀ(x - u + (α/n_c)u_c)``."""
+        """Return the representations: ``v_c = D_c⁻¹F_c(x - u + (α/n_c)u_c)``."""
         system = self.system
         X = to_dense(inputs)
         vectors = self._model.U @ X.T
         residual = X.T - vectors.sum(axis=0)
         W = np.empty((system.partition.n_samples, X.shape[0]))
         for code, block in enumerate(system.partition.blocks):
-            share = system.alpha / system.partition.counts[code]
+            share = system.alpha / system.partition.masses[code]
             W[block] = system.F[block] @ (residual + share * vectors[code])
         W /= (system.alpha * system.diagonal + self._beta)[:, None]
         k = np.asarray(system.F @ X.T)
@@ -184,7 +192,7 @@ def make_feature_engine(
     c = step_constant(name, system, step)
     solver = make_iterative(name, c, penalty, rule, step)
     shortcut: Shortcut | None = None
-    if isinstance(penalty, Ridge) and isinstance(system.F, np.ndarray):
+    if isinstance(penalty, Ridge) and isinstance(system.samples, np.ndarray):
         if name == "gd":
             shortcut = LeanDescent(system, penalty.beta, rule)
         elif name == "ppa":

@@ -67,17 +67,17 @@ class _State:
 
     def curvature(self, beta: float) -> Array:
         """Return ``gᵀ(Q + βI)g`` of each column."""
-        alpha, counts = self._system.alpha, self._system.partition.counts
+        alpha, masses = self._system.alpha, self._system.partition.masses
         total = self.vectors.sum(axis=0)
         blocks = np.einsum("cpm,cpm->cm", self.vectors, self.vectors)
         curvature: Array = np.einsum("pm,pm->m", total, total)
-        curvature -= alpha * (blocks / counts[:, None]).sum(axis=0)
+        curvature -= alpha * (blocks / masses[:, None]).sum(axis=0)
         return curvature + alpha * self.weighted_squares + beta * self.squares
 
     def descend(self, step: Array, beta: float) -> None:
         """Replace the gradient g by ``g - d (Q + βI) g``."""
         system = self._system
-        shares = system.alpha / system.partition.counts
+        shares = system.alpha / system.partition.masses
         pull = step * (self.vectors.sum(axis=0) - shares[:, None, None] * self.vectors)
         shrink = system.alpha * system.diagonal + beta
         self._clear_sums(*self.vectors.shape)

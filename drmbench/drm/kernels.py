@@ -243,12 +243,15 @@ def gram(X: Any, Y: Any | None = None, *, kernel: Kernel) -> Array:
     return Products(X, Y).gram(kernel)
 
 
-def resolve_gamma(gamma: float | str | None, X: Any, kernel: str = "rbf") -> float:
+def resolve_gamma(
+    gamma: float | str | None, X: Any, kernel: str = "rbf", weights: Any = None
+) -> float:
     """Turn scikit-learn's spellings of a kernel's gamma into a number.
 
     "auto" means ``1 / p``, "scale" ``1 / (p · variance of X)``, and None what the
     kernel has by default: 1 for poly and chi2, ``1 / p`` for the others. A kernel
-    without the parameter gets 1, which it does not use.
+    without the parameter gets 1, which it does not use. `weights` of the samples count
+    in the variance.
     """
     if kernel not in (*GAMMA_KERNELS, "poly", "polynomial"):
         return 1.0
@@ -257,16 +260,28 @@ def resolve_gamma(gamma: float | str | None, X: Any, kernel: str = "rbf") -> flo
     if gamma == "auto":
         return 1.0 / float(X.shape[1])
     if gamma == "scale":
-        if sparse.issparse(X):
-            variance = float(X.multiply(X).mean() - X.mean() ** 2)
-        else:
-            variance = float(np.var(X))
+        variance = _variance(X, weights)
         return 1.0 / (float(X.shape[1]) * variance) if variance > 0 else 1.0
     if isinstance(gamma, str):
         raise ValueError(
             f"gamma must be a positive number, 'scale', 'auto' or None: {gamma!r}"
         )
     return float(gamma)
+
+
+def _variance(X: Any, weights: Array | None) -> float:
+    """Return the variance of all entries of a matrix whose rows may have weights."""
+    if sparse.issparse(X):
+        squares, means = X.multiply(X).mean(axis=1), X.mean(axis=1)
+        mean_square, mean = (
+            float(np.average(np.ravel(rows), weights=weights))
+            for rows in (squares, means)
+        )
+        return mean_square - mean**2
+    if weights is None:
+        return float(np.var(X))
+    mean = np.average(X.mean(axis=1), weights=weights)
+    return float(np.average(((X - mean) ** 2).mean(axis=1), weights=weights))
 
 
 def gram_of_callable(function: Any, X: Any, Y: Any) -> Array:

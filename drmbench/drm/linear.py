@@ -49,20 +49,27 @@ def features_are_cheaper(X: Array, n_classes: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
-    """The state of a linear DRM: ``G_c`` and ``n_c`` of every class."""
+    """The state of a linear DRM: ``G_c`` and the mass of every class."""
 
-    G: Array  #: ``Σ x xᵀ / (α‖x‖² + β)`` over the samples of each class
-    counts: NDArray[np.int64]  #: Samples of each class
+    G: Array  #: ``Σ ω x xᵀ / (α‖x‖² + β)`` over the samples of each class
+    counts: NDArray[np.int64]  #: Samples of each class that have a weight
+    masses: Array  #: Sum of their weights; equal to the counts if all are 1
 
     @classmethod
     def empty(cls, n_classes: int, n_features: int) -> ClassSums:
         """Return the state before any sample."""
         G = np.zeros((n_classes, n_features, n_features))
-        return cls(G, np.zeros(n_classes, dtype=np.int64))
+        return cls(G, np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes))
 
     @classmethod
     def of(
-        cls, X: Any, codes: NDArray[np.int64], n_classes: int, alpha: float, beta: float
+        cls,
+        X: Any,
+        codes: NDArray[np.int64],
+        n_classes: int,
+        alpha: float,
+        beta: float,
+        weights: Array | None = None,
     ) -> ClassSums:
         """Sum over the rows of X, dense or CSR, whose class numbers are `codes`."""
         sums = cls.empty(n_classes, X.shape[1])
@@ -71,6 +78,8 @@ class ClassSums:
         for start in range(0, X.shape[0], chunk):
             part, numbers = X[start : start + chunk], codes[start : start + chunk]
             roots = 1.0 / np.sqrt(alpha * squared_norms(part) + beta)
+            if weights is not None:
+                roots *= np.sqrt(weights[start : start + chunk])
             for code in range(n_classes):
                 rows = np.flatnonzero(numbers == code)
                 if is_sparse:
@@ -80,18 +89,27 @@ class ClassSums:
                     weighted = part.take(rows, axis=0)  # twice as fast as indexing
                     weighted *= roots[rows, None]
                     sums.G[code] += weighted.T @ weighted
-        sums.counts[:] = np.bincount(codes, minlength=n_classes)
+        used = codes if weights is None else codes[weights > 0]
+        sums.counts[:] = np.bincount(used, minlength=n_classes)
+        sums.masses[:] = np.bincount(codes, weights, minlength=n_classes)
         return sums
 
+    def scaled(self, factors: Array) -> ClassSums:
+        """Return the sums of the same samples with weights times those of classes."""
+        G = self.G * factors[:, None, None]
+        return ClassSums(G, self.counts, self.masses * factors)
+
     def __add__(self, other: ClassSums) -> ClassSums:
-        return ClassSums(self.G + other.G, self.counts + other.counts)
+        return ClassSums(
+            self.G + other.G, self.counts + other.counts, self.masses + other.masses
+        )
 
 
-def class_operator(G: Array, count: float, alpha: float) -> Array:
-    """Return ``P_c = (I - (α/n_c) G_c)⁻¹ G_c``."""
+def class_operator(G: Array, mass: float, alpha: float) -> Array:
+    """Return ``P_c = (I - (α/n_c) G_c)⁻¹ G_c``; n_c is the class's mass."""
     if alpha == 0.0:
         return G
-    shrunk = np.eye(G.shape[0]) - (alpha / count) * G
+    shrunk = np.eye(G.shape[0]) - (alpha / mass) * G
     P = solve_spd(shrunk, G, "I - (α/n_c)G_c")
     symmetric: Array = (P + P.T) / 2.0
     return symmetric
@@ -108,17 +126,16 @@ class LinearModel:
     @classmethod
     def of(cls, sums: ClassSums, alpha: float) -> LinearModel:
         """Build the model from the class sums; O(g p³)."""
-        counts = sums.counts.tolist()
         P = np.stack(
             [
-                class_operator(G, count, alpha) if count else np.zeros_like(G)
-                for G, count in zip(sums.G, counts, strict=True)
+                class_operator(G, mass, alpha) if mass else np.zeros_like(G)
+                for G, mass in zip(sums.G, sums.masses.tolist(), strict=True)
             ]
         )
         identity = np.eye(P.shape[1])
         residual = solve_spd(identity + P.sum(axis=0), identity, "I + P")
         U = P @ residual
-        return cls(U, decision_forms(U), sums.counts > 0)
+        return cls(U, decision_forms(U), sums.masses > 0)
 
     def dissimilarities(self, X: Any) -> Array:
         """Return δ, (m, g); a class without samples is infinitely far."""
@@ -198,7 +215,7 @@ class LinearLeaveOneOut:
             codes, g = self._partition.codes, self._partition.n_classes
             self._unit_sums[key] = ClassSums.of(self._samples, codes, g, ratio, 1.0)
         unit = self._unit_sums[key]
-        sums = ClassSums(unit.G / beta, unit.counts)
+        sums = ClassSums(unit.G / beta, unit.counts, unit.masses)
         delta = _left_out(self._samples, self._partition, sums, alpha, beta)
         return self._partition.to_sample_order(delta)
 
@@ -218,9 +235,9 @@ def _left_out(
     for code, block in enumerate(partition.blocks):
         rows = samples[block]
         if counts[code] == 1:  # without its only sample the class is gone
-            others = sums.counts.copy()
-            others[code] = 0
-            model = LinearModel.of(ClassSums(sums.G, others), alpha)
+            masses = sums.masses.copy()
+            masses[code] = 0.0
+            model = LinearModel.of(ClassSums(sums.G, sums.counts, masses), alpha)
             delta[block] = model.dissimilarities(rows)
             continue
         try:
@@ -238,13 +255,13 @@ def _by_refits(
 ) -> Array:
     """Return δ by one refit per sample, where the fast formula cannot be trusted."""
     delta = np.empty((len(rows), len(sums.counts)))
-    counts = sums.counts.copy()
-    counts[code] -= 1
+    masses = sums.masses.copy()
+    masses[code] -= 1
     weights = 1.0 / (alpha * squared_norms(rows) + beta)
     for number, (row, weight) in enumerate(zip(rows, weights, strict=True)):
         G = sums.G.copy()
         G[code] -= weight * np.outer(row, row)
-        model = LinearModel.of(ClassSums(G, counts), alpha)
+        model = LinearModel.of(ClassSums(G, sums.counts, masses), alpha)
         delta[number] = model.dissimilarities(row[None, :])[0]
     return delta
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drmbench.drm.dask_sums import (
@@ -25,6 +26,7 @@ from drmbench.drm.dask_sums import (
 from drmbench.drm.decision import NearestClassMixin
 from drmbench.drm.linear import ClassSums, LinearModel
 from drmbench.drm.partition import Array, check_two_classes
+from drmbench.drm.weights import ClassWeight, check_sample_weight, class_factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +34,18 @@ class _LazyModel:
     """The O(gp³) model of some sums, built only when a prediction asks for it."""
 
     sums: ClassSums
+    factors: Array
     alpha: float
 
     @cached_property
     def model(self) -> LinearModel:
-        return LinearModel.of(self.sums, self.alpha)
+        return LinearModel.of(self.sums.scaled(self.factors), self.alpha)
 
 
 class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     """Linear Discriminative Ridge Machine, solved exactly in O(np²).
 
-    The model is one p × p sum and one count per class, so it can be fitted in pieces
+    The model is one p × p sum and one mass per class, so it can be fitted in pieces
     (:meth:`partial_fit`) or to a dask collection, block by block; it needs no training
     sample afterwards, and predicts in O(gp²) per sample whatever n was. It equals
     ``DRMClassifier(kernel="linear")``.
@@ -53,15 +56,27 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         Weight α ≥ 0 of the within-class scatter.
     beta : float, default=1.0
         Ridge β > 0.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of a class's samples are multiplied by: numbers ≥ 0 by class
+        label (1 for those not named), or "balanced" for factors that give all classes
+        the same sum of weights, ``Σω / (g Σ_c ω)``. It is applied to the sums, so that
+        "balanced" is exact in :meth:`partial_fit` as well: after every call it stands
+        for the samples seen so far. The weight 0 leaves a class out.
 
     Attributes
     ----------
     classes_ : ndarray of shape (g,)
         The class labels, sorted.
     class_count_ : ndarray of shape (g,)
-        Training samples of each class.
+        Training samples of each class, not counting those of weight 0.
+    class_mass_ : ndarray of shape (g,)
+        Sum of the sample weights of each class, before class weights; the counts if no
+        sample weights were given.
     sums_ : ndarray of shape (g, p, p)
-        ``Σ x xᵀ/(α‖x‖² + β)`` over each class: with the counts, the whole model.
+        ``Σ ω x xᵀ/(α‖x‖² + β)`` over each class, with sample weights ω and before class
+        weights.
+    class_weight_ : ndarray of shape (g,)
+        What `class_weight` comes to: the model has the sums and masses times these.
     n_features_in_ : int
         Number of features p.
 
@@ -103,11 +118,19 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
-    def __init__(self, *, alpha: float = 1.0, beta: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        class_weight: ClassWeight = None,
+    ) -> None:
         self.alpha = alpha
         self.beta = beta
+        self.class_weight = class_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -116,7 +139,7 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to all samples at once.
 
         Parameters
@@ -126,6 +149,11 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
             wherever its scheduler computes, and are never in memory together.
         y : array-like, dask array or dask series of shape (n,)
             Class labels of any kind.
+        sample_weight : array-like, dask array or dask series of shape (n,), \
+                default=None
+            Weights ω ≥ 0 of the samples; None is 1 for each. A whole number counts a
+            sample that many times, 0 leaves it out; a class whose samples all have
+            the weight 0 is not in ``classes_``.
 
         Returns
         -------
@@ -133,11 +161,16 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         """
         if is_dask(X):
             validate_data(self, columns_of(X), skip_check_array=True)
-            total = class_sums(X, y, self.alpha, self.beta)
+            total = class_sums(X, y, self.alpha, self.beta, sample_weight)
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
             check_labels(y)
-            total = LabelledSums.of(X, y, self.alpha, self.beta)
+            weights = check_sample_weight(sample_weight, len(y))
+            total = LabelledSums.of(X, y, self.alpha, self.beta, weights)
+        factors = class_factors(total.classes, total.sums.masses, self.class_weight)
+        total = total.only(factors > 0)
+        if not total.classes.size:
+            raise ValueError("X has no samples, or all sample weights are zero")
         self._set_classes(total.classes)
         self._adopt(total.sums)
         return self
@@ -148,7 +181,13 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def from_sums(
-        cls, classes: NDArray[Any], sums: ClassSums, *, alpha: float, beta: float
+        cls,
+        classes: NDArray[Any],
+        sums: ClassSums,
+        *,
+        alpha: float,
+        beta: float,
+        class_weight: ClassWeight = None,
     ) -> Self:
         """Return the model that has these sums, without any sample.
 
@@ -157,28 +196,32 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         classes : ndarray of shape (g,)
             The class labels, sorted.
         sums : ClassSums
-            Their sums and counts.
+            Their sums, counts and masses, before class weights.
         alpha, beta : float
             The weights the sums were made with.
+        class_weight : dict, "balanced" or None, default=None
+            As in the class.
 
         Examples
         --------
         >>> model = LinearDRMClassifier().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
-        >>> sums = ClassSums(model.sums_, model.class_count_)
+        >>> sums = ClassSums(model.sums_, model.class_count_, model.class_mass_)
         >>> copy = LinearDRMClassifier.from_sums(
         ...     model.classes_, sums, alpha=1.0, beta=1.0
         ... )
         >>> copy.predict([[0.1, 2.0]]).tolist()
         ['b']
         """
-        model = cls(alpha=alpha, beta=beta)
+        model = cls(alpha=alpha, beta=beta, class_weight=class_weight)
         model.n_features_in_ = sums.G.shape[1]
         model._set_classes(np.asarray(classes))
         model._adopt(sums)
         return model
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any | None = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any | None = None, sample_weight: Any = None
+    ) -> Self:
         """Add samples to the model.
 
         Parameters
@@ -190,6 +233,8 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
         classes : array-like, default=None
             All labels that will ever occur; needed on the first call. A class without
             samples so far is never predicted.
+        sample_weight : array-like of shape (n,), default=None
+            Weights ω ≥ 0 of these samples; None is 1 for each.
 
         Returns
         -------
@@ -221,14 +266,19 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
                 f" known are {self.classes_.tolist()}"
             )
         codes = np.searchsorted(self.classes_, y)
-        news = ClassSums.of(X, codes, self.classes_.size, self.alpha, self.beta)
-        self._adopt(ClassSums(self.sums_, self.class_count_) + news)
+        weights = check_sample_weight(sample_weight, len(y))
+        news = ClassSums.of(
+            X, codes, self.classes_.size, self.alpha, self.beta, weights
+        )
+        self._adopt(ClassSums(self.sums_, self.class_count_, self.class_mass_) + news)
         return self
 
     def _adopt(self, sums: ClassSums) -> None:
+        factors = class_factors(self.classes_, sums.masses, self.class_weight)
         self.sums_, self.class_count_ = sums.G, sums.counts
+        self.class_mass_, self.class_weight_ = sums.masses, factors
         self._weights_of_sums = (self.alpha, self.beta)
-        self._lazy = _LazyModel(sums, self.alpha)
+        self._lazy = _LazyModel(sums, factors, self.alpha)
 
     def _fitted_model(self) -> LinearModel:
         if (self.alpha, self.beta) != self._weights_of_sums:
@@ -236,7 +286,10 @@ class LinearDRMClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator):
                 "alpha or beta changed after fitting; the sums depend on them: fit"
                 " again"
             )
-        return self._lazy.model
+        model = self._lazy.model
+        if not model.seen.any():
+            raise NotFittedError("all weights so far are zero: nothing to predict from")
+        return model
 
     def dissimilarities(self, X: Any) -> Array:
         """Return δ_c of each sample from each class; the smallest is predicted.

@@ -159,14 +159,14 @@ def _from_own_system(system: DenseSystem, beta: float, code: int) -> Array | Non
     """Return ``w^(-i)`` of a class as columns, (n, n_c); None if G is not positive."""
     partition, K = system.partition, system.K
     block, n = partition.blocks[code], partition.n_samples
-    counts = partition.counts.copy()
-    counts[code] = max(counts[code] - 1, 1)
+    masses = partition.masses.copy()
+    masses[code] = max(masses[code] - 1.0, 1.0)
     # The transpose is the same matrix, in the order that LAPACK overwrites.
-    factor, info = lapack.dpotrf(system.matrix(beta, counts).T, lower=1, overwrite_a=1)
+    factor, info = lapack.dpotrf(system.matrix(beta, masses).T, lower=1, overwrite_a=1)
     if info != 0:
         return None
     shift = (system.alpha * system.diagonal + beta)[block]
-    share = system.alpha / counts[code]
+    share = system.alpha / masses[code]
     own = np.arange(block.stop - block.start)
     if 2 * own.size > n and abs(1.0 - share) > SMALLEST_DIVISOR:
         inverse = _inverse(factor)
@@ -349,9 +349,9 @@ class LeftOutClass:
 
     def _refitted(self, samples: NDArray[np.intp]) -> Array:
         """Return the representations of some samples by one factorisation each."""
-        counts = self._system.partition.counts.copy()
-        counts[self._code] = max(self._count - 1, 1)
-        matrix = self._system.matrix(self._beta, counts)
+        masses = self._system.partition.masses.copy()
+        masses[self._code] = max(masses[self._code] - 1.0, 1.0)
+        matrix = self._system.matrix(self._beta, masses)
         W = np.zeros((matrix.shape[0], samples.size))
         for column, i in enumerate(samples + self._block.start):
             rest = np.arange(matrix.shape[0]) != i

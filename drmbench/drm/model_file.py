@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,14 @@ from drmbench.drm.linear import ClassSums
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.partition import Array
 from drmbench.drm.system import check_weights
+from drmbench.drm.weights import ClassWeight
 from drmbench.errors import InputError
 from drmbench.files import replacing
 
 #: What the file says it is.
 FORMAT = "drmbench linear DRM"
 #: Layout of the file; raise it when an older reader could not use a new file.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,9 @@ def save_model(
         "drmbench": __version__,
         "alpha": float(classifier.alpha),
         "beta": float(classifier.beta),
+        "class_weight": classifier.class_weight_.tolist()
+        if isinstance(classifier.class_weight, Mapping)
+        else classifier.class_weight,
         "feature_names": None if feature_names is None else list(feature_names),
         "class_names": None if class_names is None else list(class_names),
         "target": target,
@@ -105,6 +109,7 @@ def save_model(
         "classes": classes,
         "sums": classifier.sums_,
         "counts": classifier.class_count_,
+        "masses": classifier.class_mass_,
     }
     if scale is not None:
         arrays["scale"] = np.asarray(scale, dtype=np.float64)
@@ -153,6 +158,8 @@ def load_model(path: str | Path) -> StoredModel:
 
 def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StoredModel:
     classes, sums, counts = arrays["classes"], arrays["sums"], arrays["counts"]
+    # Models of version 1 have no weights.
+    masses = counts.astype(np.float64) if about["version"] == 1 else arrays["masses"]
     scale = arrays.get("scale")
     check_weights(about["alpha"], about["beta"])
     g, p = classes.size, sums.shape[-1]
@@ -166,6 +173,11 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
         and counts.dtype == np.int64
         and (counts >= 0).all()
         and counts.any()
+        and masses.shape == (g,)
+        and masses.dtype == np.float64
+        and np.isfinite(masses).all()
+        and np.array_equal(masses > 0, counts > 0)
+        and (masses >= 0).all()
     )
     if scale is not None:
         sound = sound and scale.shape == (p,) and scale.dtype == np.float64
@@ -173,7 +185,11 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
     if not sound:
         raise ValueError("its arrays do not fit together")
     classifier = LinearDRMClassifier.from_sums(
-        classes, ClassSums(sums, counts), alpha=about["alpha"], beta=about["beta"]
+        classes,
+        ClassSums(sums, counts, masses),
+        alpha=about["alpha"],
+        beta=about["beta"],
+        class_weight=_class_weight(about.get("class_weight"), classes),
     )
     return StoredModel(
         classifier,
@@ -182,6 +198,15 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
         scale=scale,
         target=None if about["target"] is None else str(about["target"]),
     )
+
+
+def _class_weight(stored: Any, classes: NDArray[Any]) -> ClassWeight:
+    """Return an estimator's class weights; a file has a dict's in class order."""
+    if stored is None or stored == "balanced":
+        return cast(ClassWeight, stored)
+    if not isinstance(stored, list) or len(stored) != classes.size:
+        raise ValueError(f"its class_weight is not one number per class: {stored!r}")
+    return dict(zip(classes.tolist(), stored, strict=True))
 
 
 def _names(about: dict[str, Any], key: str, count: int) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,13 +32,19 @@ class ClassPartition:
     classes: NDArray[Any]  #: The class labels, sorted
     order: NDArray[np.intp]  #: Sample numbers in class order
     counts: NDArray[np.int64]  #: Samples in each class
+    #: Weight of each sample in class order, all positive; None if all are 1
+    weights: Array | None = None
 
     @classmethod
-    def of(cls, y: NDArray[Any]) -> ClassPartition:
-        """Partition samples by their labels."""
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        order = np.argsort(codes, kind="stable")
-        return cls(classes, order, counts.astype(np.int64))
+    def of(cls, y: NDArray[Any], weights: Array | None = None) -> ClassPartition:
+        """Partition samples by their labels; those of weight 0 are in no class."""
+        kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+        classes, codes, counts = np.unique(
+            y[kept], return_inverse=True, return_counts=True
+        )
+        order = kept[np.argsort(codes, kind="stable")]
+        sorted_weights = None if weights is None else weights[order]
+        return cls(classes, order, counts.astype(np.int64), sorted_weights)
 
     @property
     def n_samples(self) -> int:
@@ -63,6 +70,18 @@ class ClassPartition:
         )
 
     @cached_property
+    def masses(self) -> Array:
+        """Sum of the weights of each class; its size if all weights are 1."""
+        if self.weights is None:
+            return self.counts.astype(np.float64)
+        return self.class_sums(self.weights)
+
+    @cached_property
+    def roots(self) -> Array | None:
+        """Square roots of the weights in class order; None if all are 1."""
+        return None if self.weights is None else np.sqrt(self.weights)
+
+    @cached_property
     def codes(self) -> NDArray[np.int64]:
         """Class number of each position in class order."""
         return np.repeat(np.arange(self.n_classes), self.counts)
@@ -71,6 +90,18 @@ class ClassPartition:
         """Sum the rows of each class: (n, …) → (g, …)."""
         sums: Array = np.add.reduceat(values, self.starts, axis=0)
         return sums
+
+    def times_roots(self, rows: Any) -> Any:
+        """Multiply rows in class order, dense or sparse, by the roots of the weights.
+
+        It takes samples and kernel values to the coordinates that solvers work in,
+        ``v = w/√ω``, and solutions back: ``w = √ω v``.
+        """
+        if self.roots is None:
+            return rows
+        if sparse.issparse(rows):
+            return sparse.diags(self.roots) @ rows
+        return rows * self.roots[:, None]
 
     def to_sample_order(self, values: Array) -> Array:
         """Bring rows in class order back to the order the samples came in."""

@@ -6,6 +6,11 @@ and ``B`` block-diagonal with ``K_cc / n_c`` (the paper's within-class scatter i
 ``F`` with ``K = F Fᵀ`` (linear or low-rank kernels) and never forms an n × n matrix.
 Solvers see only what both offer: products. A :class:`BlockProblem` adds a penalty
 (ridge, lasso or group lasso; docs/math.md, section 1) and the test samples.
+
+Sample weights ω change coordinates (docs/math.md, section 10): with ``S = diag(√ω)``
+the representation is ``w = S v``, and v solves the same problem with ``SKS`` for K, the
+class masses ``Σ ω`` for n_c, ``S k`` for k, and H still the diagonal of K itself. All
+of a system but `diagonal` and `class_means` is in these coordinates.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ class System(Protocol):
 
     @property
     def diagonal(self) -> Array:
-        """``H``: the diagonal of K, (n,)."""
+        """``H``: the diagonal of K, whatever the weights, (n,)."""
         ...
 
     def kernel_product(self, W: Array) -> Array:
@@ -51,32 +56,28 @@ class System(Protocol):
         ...
 
     def class_means(self) -> Array:
-        """Return the mean of every class, (g, …), as typical test samples."""
+        """Return the weighted mean of every class, (g, …), as typical test samples."""
         ...
 
 
 class DenseSystem:
-    """Q from a kernel matrix, its rows and columns in class order."""
+    """Q from a kernel matrix, its rows and columns in class order, without weights."""
 
     def __init__(self, K: Array, partition: ClassPartition, alpha: float) -> None:
-        self.K = K
+        self.diagonal: Array = np.ascontiguousarray(np.diagonal(K))
+        self.K = (
+            K if partition.roots is None else partition.times_roots(K * partition.roots)
+        )
         self.partition = partition
         self.alpha = float(alpha)
 
-    @cached_property
-    def diagonal(self) -> Array:
-        """``H``: the diagonal of K."""
-        return np.ascontiguousarray(np.diagonal(self.K))
-
-    def matrix(
-        self, beta: float = 0.0, counts: NDArray[np.intp] | None = None
-    ) -> Array:
-        """Return ``Q + βI``; `counts` replace the class sizes of the partition."""
+    def matrix(self, beta: float = 0.0, masses: Array | None = None) -> Array:
+        """Return ``Q + βI``; `masses` replace those of the partition."""
         Q = self.K.copy()
         if self.alpha:
-            sizes = self.partition.counts if counts is None else counts
-            for block, count in zip(self.partition.blocks, sizes.tolist(), strict=True):
-                Q[block, block] *= 1.0 - self.alpha / count
+            masses = self.partition.masses if masses is None else masses
+            for block, mass in zip(self.partition.blocks, masses, strict=True):
+                Q[block, block] *= 1.0 - self.alpha / mass
         Q.flat[:: Q.shape[0] + 1] += self.alpha * self.diagonal + beta
         return Q
 
@@ -103,31 +104,41 @@ class DenseSystem:
 
     def kernel_bound(self) -> float:
         """Return ``min(trace K, ‖K‖_∞)``, the paper's bound."""
-        return float(min(self.diagonal.sum(), np.abs(self.K).sum(axis=1).max()))
+        return float(min(np.trace(self.K), np.abs(self.K).sum(axis=1).max()))
 
     def class_means(self) -> Array:
-        """Return each class's mean row of K, (g, n)."""
-        sums = self.partition.class_sums(self.K)
-        return sums / self.partition.counts[:, None]
+        """Return each class's weighted mean row of K, (g, n)."""
+        sums = self.partition.class_sums(self.partition.times_roots(self.K))
+        means = sums / self.partition.masses[:, None]
+        roots = self.partition.roots
+        return means if roots is None else means / roots
 
 
 class FactoredSystem:
-    """Q from features F with K = F Fᵀ, which may be sparse; products cost O(np)."""
+    """Q from features with K = F Fᵀ, which may be sparse; products cost O(np)."""
 
-    def __init__(self, F: Any, partition: ClassPartition, alpha: float) -> None:
-        self.F = F
+    def __init__(self, samples: Any, partition: ClassPartition, alpha: float) -> None:
+        self.samples = samples
         self.partition = partition
         self.alpha = float(alpha)
 
     @cached_property
+    def F(self) -> Any:  # noqa: N802
+        """The samples' features, each times the root of its weight."""
+        return self.partition.times_roots(self.samples)
+
+    @cached_property
     def diagonal(self) -> Array:
         """``H``: the squared norms of the samples."""
-        return squared_norms(self.F)
+        return squared_norms(self.samples)
 
     def class_means(self) -> Array:
-        """Return each class's mean features, (g, p)."""
-        blocks = self.partition.blocks
-        return np.stack([np.asarray(self.F[b].mean(axis=0)).ravel() for b in blocks])
+        """Return each class's weighted mean features, (g, p)."""
+        weights = self.partition.weights
+        if weights is None:
+            weights = np.ones(self.partition.n_samples)
+        sums = [self.samples[b].T @ weights[b] for b in self.partition.blocks]
+        return np.stack(sums) / self.partition.masses[:, None]
 
     def class_vectors(self, W: Array) -> Array:
         """Return ``u_c = A_c w_c`` for every class and column, (g, p, m)."""
@@ -149,7 +160,7 @@ class FactoredSystem:
         total = vectors.sum(axis=0)
         result = np.empty_like(W)
         for code, block in enumerate(self.partition.blocks):
-            share = self.alpha / self.partition.counts[code]
+            share = self.alpha / self.partition.masses[code]
             result[block] = self.F[block] @ (total - share * vectors[code])
         result += (self.alpha * self.diagonal)[:, None] * W
         return result
@@ -157,7 +168,7 @@ class FactoredSystem:
     def kernel_bound(self) -> float:
         """Return the trace of K, or the largest eigenvalue of FᵀF if p is small."""
         if self.F.shape[1] > 2000:
-            return float(self.diagonal.sum())
+            return float(squared_norms(self.F).sum())
         scatter = to_dense(self.F.T @ self.F)
         return float(np.linalg.eigvalsh(scatter)[-1]) * (1 + 1e-12)
 
@@ -239,19 +250,20 @@ class Ridge:
 
 
 class Lasso:
-    """``β‖w‖₁``, (q, r) = (1, 1)."""
+    """``β‖w‖₁``, (q, r) = (1, 1); of solutions in weighted coordinates ``β‖√ω v‖₁``."""
 
-    def __init__(self, beta: float) -> None:
+    def __init__(self, beta: float, roots: Array | None = None) -> None:
         self.beta = float(beta)
+        self._limits = self.beta if roots is None else self.beta * roots[:, None]
 
     def value(self, W: Array) -> Array:
         """Return ``β‖w‖₁`` of each column."""
-        value: Array = self.beta * np.abs(W).sum(axis=0)
+        value: Array = (self._limits * np.abs(W)).sum(axis=0)
         return value
 
     def prox(self, V: Array, step: float) -> Array:
         """Soft-threshold every entry."""
-        shrunk: Array = np.sign(V) * np.maximum(np.abs(V) - step * self.beta, 0.0)
+        shrunk: Array = np.sign(V) * np.maximum(np.abs(V) - step * self._limits, 0.0)
         return shrunk
 
 
@@ -285,7 +297,7 @@ def make_penalty(name: str, beta: float, partition: ClassPartition) -> Penalty:
     if name == "ridge":
         return Ridge(beta)
     if name == "lasso":
-        return Lasso(beta)
+        return Lasso(beta, partition.roots)
     if name == "group_lasso":
         return GroupLasso(beta, partition)
     raise ValueError(f"penalty must be ridge, lasso or group_lasso, got {name!r}")
@@ -302,7 +314,9 @@ class BlockProblem:
     """``min_w ½wᵀQw - kᵀw + penalty(w)`` for each column k of a block."""
 
     system: System  #: The matrix Q of the training samples
-    k: Array  #: Kernel between the training samples, in class order, and m test samples
+    #: Kernel values between the training samples, in class order and times the roots of
+    #: their weights, and m test samples
+    k: Array
     penalty: Penalty  #: Ridge, lasso or group lasso, with its weight β
 
     @property
@@ -324,7 +338,7 @@ class BlockProblem:
 class Solution:
     """What every solver returns."""
 
-    W: Array  #: The representations, rows in class order
+    W: Array  #: The representations, rows in class order, in weighted coordinates
     n_iter: NDArray[np.int64]  #: Iterations each test sample took
     #: Objective before the first and after every iteration; NaN once a sample has
     #: stopped. A direct solver has the one row of the solution.

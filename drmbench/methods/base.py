@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drmbench.drm.errors import IllConditionedError
+from drmbench.metrics import Needs
 
 Params = Mapping[str, Any]
 Matrix = NDArray[np.float64]
@@ -57,6 +58,15 @@ class GridPredictions:
     failures: dict[int, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class GridScores:
+    """Scores or probabilities of every class, from every candidate of a grid."""
+
+    values: NDArray[np.float64]  #: (candidates, samples, classes); NaN if one failed
+    #: Why a candidate failed, by its number
+    failures: dict[int, str] = field(default_factory=dict)
+
+
 class GridPredictor(Protocol):
     """Fit every candidate on one part and predict another, sharing what they can."""
 
@@ -80,6 +90,32 @@ class LeftOutPredictor(Protocol):
         self, X: Matrix, y: Labels, candidates: Grid, *, seed: int
     ) -> GridPredictions:
         """Return, per candidate, the class each sample gets when it is left out."""
+        ...
+
+
+class GridScorer(Protocol):
+    """Scores of every class from every candidate; probabilities have no shortcut."""
+
+    def __call__(
+        self,
+        X_train: Matrix,
+        y_train: Labels,
+        X_test: Matrix,
+        candidates: Grid,
+        *,
+        seed: int,
+    ) -> GridScores:
+        """Return what the candidates' decision functions give for ``X_test``."""
+        ...
+
+
+class LeftOutScorer(Protocol):
+    """Exact leave-one-out scores of every candidate."""
+
+    def __call__(
+        self, X: Matrix, y: Labels, candidates: Grid, *, seed: int
+    ) -> GridScores:
+        """Return, per candidate, the scores of each sample when it is left out."""
         ...
 
 
@@ -110,6 +146,8 @@ class Method:
     #: Exact shortcuts; None means the naive path
     predict_grid: GridPredictor | None = None
     predict_left_out: LeftOutPredictor | None = None
+    score_grid: GridScorer | None = None
+    score_left_out: LeftOutScorer | None = None
     #: Sort key of a candidate, smaller is simpler (more regularised); breaks ties where
     #: the protocol asks for it
     prefer: Callable[[Params], tuple[Any, ...]] | None = None
@@ -247,3 +285,78 @@ def naive_left_out_predictions(
     """Refit every candidate once for every sample that is left out."""
     predict_grid = partial(naive_grid_predictions, method)
     return left_out_by_refits(predict_grid, X, y, candidates, seed=seed)
+
+
+#: Folds whose held-out scores calibrate an estimator that has no probabilities.
+CALIBRATION_FOLDS = 5
+
+
+def calibrated(estimator: Any, y: Labels) -> Any:
+    """Return an unfitted estimator that has probabilities.
+
+    One that has none of its own gets those of Platt's map of its scores, which is
+    fitted to held-out parts of the training samples.
+
+    Raises
+    ------
+    MethodFailedError
+        If it gives no scores either, or a class has a single sample.
+    """
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.model_selection import StratifiedKFold
+
+    if hasattr(estimator, "predict_proba"):
+        return estimator
+    if not hasattr(estimator, "decision_function"):
+        raise MethodFailedError(f"{type(estimator).__name__} gives no probabilities")
+    folds = min(CALIBRATION_FOLDS, int(np.bincount(y).min()))
+    if folds < 2:
+        raise MethodFailedError(
+            f"{type(estimator).__name__} gives no probabilities, and a class of one"
+            " training sample is too small to calibrate its scores"
+        )
+    return CalibratedClassifierCV(estimator, cv=StratifiedKFold(folds), ensemble=False)
+
+
+def class_scores(model: Any, X: Matrix, needs: Needs) -> NDArray[np.float64]:
+    """Return a fitted estimator's scores or probabilities of its classes, (m, g).
+
+    Scores are decision values where the estimator has them, else probabilities; those
+    of two classes are opposite numbers.
+
+    Raises
+    ------
+    MethodFailedError
+        If the estimator gives neither.
+    """
+    if needs == "scores" and hasattr(model, "decision_function"):
+        values = np.asarray(model.decision_function(X), dtype=np.float64)
+        return np.stack([-values, values], axis=1) if values.ndim == 1 else values
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    raise MethodFailedError(f"{type(model).__name__} gives no {needs}")
+
+
+def naive_grid_scores(
+    method: Method,
+    X_train: Matrix,
+    y_train: Labels,
+    X_test: Matrix,
+    candidates: Grid,
+    *,
+    needs: Needs,
+    seed: int,
+) -> GridScores:
+    """Fit one estimator per candidate and ask it for scores or probabilities."""
+    shape = (len(candidates), len(X_test), len(np.unique(y_train)))
+    values, failures = np.full(shape, np.nan), {}
+    for number, params in enumerate(candidates):
+        try:
+            estimator = method.build(params, seed)
+            if needs == "probabilities":
+                estimator = calibrated(estimator, y_train)
+            model = estimator.fit(X_train, y_train)
+            values[number] = class_scores(model, X_test, needs)
+        except CANDIDATE_FAILURES as error:
+            failures[number] = str(error)
+    return GridScores(values, failures)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -202,6 +203,12 @@ class GaussianNaiveBayes(ClassifierMixin, BaseEstimator):
         best = _most_probable(self.predict_joint_log_proba(X))
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probability of each class, (m, n_classes)."""
+        joint = self.predict_joint_log_proba(X)
+        _most_probable(joint)  # a row without any density has no probabilities either
+        return np.asarray(softmax(joint, axis=1))
 
 
 def left_out_labels(

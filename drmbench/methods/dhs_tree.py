@@ -48,8 +48,7 @@ _BLOCK_CELLS = 1 << 20  # samples × features × classes worked on at once
 class DHSNode:
     """A node of the tree; a leaf has no children."""
 
-    size: int  #: Number of training samples at the node
-    majority: int  #: Number of their most frequent class
+    counts: Labels  #: Training samples at the node, by class number
     feature: int = -1  #: Feature tested; -1 at a leaf
     #: Values up to it go to the first child, larger ones to the second; NaN where the
     #: feature is nominal
@@ -60,10 +59,10 @@ class DHSNode:
     #: Whether the best split was of a continuous feature with a single value
     constant: bool = False
 
-    @classmethod
-    def leaf(cls, classes: Labels) -> DHSNode:
-        """Make a leaf for samples of these class numbers; the smallest wins a tie."""
-        return cls(len(classes), int(np.bincount(classes).argmax()))
+    @property
+    def size(self) -> int:
+        """Number of training samples at the node."""
+        return int(self.counts.sum())
 
     def grow(
         self, X: Matrix, classes: Labels, nominal: NDArray[np.bool_], min_size: float
@@ -75,17 +74,21 @@ class DHSNode:
             if node.size < min_size or (classes[rows] == classes[rows[0]]).all():
                 continue
             for part in _split(node, X[rows], classes[rows], nominal):
-                child = DHSNode.leaf(classes[rows[part]])
+                counts = np.bincount(classes[rows[part]], minlength=len(self.counts))
+                child = DHSNode(counts)
                 node.children.append(child)
                 pending.append((child, rows[part]))
 
-    def predict(self, X: Matrix, min_size: float) -> Labels:
-        """Return the class number of each row; smaller nodes count as leaves."""
-        found = np.empty(len(X), dtype=np.int64)
+    def reached(self, X: Matrix, min_size: float) -> Labels:
+        """Return the class counts at the last node that each row reaches, (m, g).
+
+        Smaller nodes count as leaves.
+        """
+        found = np.empty((len(X), len(self.counts)), dtype=np.int64)
         pending = [(self, np.arange(len(X)))]
         while pending:
             node, rows = pending.pop()
-            found[rows] = node.majority
+            found[rows] = node.counts
             if not node.children or node.size < min_size:
                 continue
             values = X[rows, node.feature]
@@ -204,7 +207,7 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
         ]
         self._n_samples = len(X)
         nominal = np.array([v is not None for v in self._nominal_values], dtype=bool)
-        self.tree_ = DHSNode.leaf(rank[numbers])
+        self.tree_ = DHSNode(np.bincount(rank[numbers]))
         self.tree_.grow(X, rank[numbers], nominal, self._size(self.inc_node))
         return self
 
@@ -230,12 +233,26 @@ class DHSTreeClassifier(ClassifierMixin, BaseEstimator):
 
         The tree of a larger value is the same one, cut off where nodes are too small.
         """
+        X = self._known_values(X)
+        classes, sizes = self.classes_[self._by_appearance], map(self._size, inc_nodes)
+        # Of equally frequent classes the first to appear wins.
+        return [classes[self.tree_.reached(X, s).argmax(axis=1)] for s in sizes]
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return each class's share of the training samples at a row's leaf, (m, g)."""
+        counts = self.tree_.reached(self._known_values(X), self._size(self.inc_node))
+        shares = np.empty(counts.shape)
+        shares[:, self._by_appearance] = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+    def _known_values(self, X: Any) -> Matrix:
+        """Return the rows with nominal values replaced by the nearest in training."""
         X = check_samples(self, X).copy()
         for column, known in zip(X.T, self._nominal_values, strict=True):
-            if known is not None:  # the nearest of the values in training
+            if known is not None:
                 column[:] = known[np.abs(column[:, None] - known).argmin(axis=1)]
-        classes, sizes = self.classes_[self._by_appearance], map(self._size, inc_nodes)
-        return [classes[self.tree_.predict(X, size)] for size in sizes]
+        values: Matrix = X
+        return values
 
     def _size(self, inc_node: float) -> float:
         return inc_node * self._n_samples / 100

@@ -159,6 +159,19 @@ class NearestNeighbours(ClassifierMixin, BaseEstimator):
         k = min(self.n_neighbors, len(self._X))
         return vote(self._y[nearest(self._X, X, k, self.metric)])
 
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return each class's share of the votes, (m, n_classes).
+
+        Of classes with as many votes the predicted one has more by a rounding error.
+        """
+        X = check_samples(self, X)
+        k = min(self.n_neighbors, len(self._X))
+        voters = self._y[nearest(self._X, X, k, self.metric)]
+        shares: Matrix = (voters[:, :, None] == self.classes_).mean(axis=1)
+        winners = vote(voters)[:, None] == self.classes_
+        shares[winners] = np.nextafter(shares[winners], 2.0)
+        return shares
+
 
 def _answer_every_k(
     X: Matrix,

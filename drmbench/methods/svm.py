@@ -101,6 +101,10 @@ class GramSVC:
         """Return classes, given kernel values between samples and training samples."""
         return np.asarray(self._machine.predict(self._scaled(K)))
 
+    def decide(self, K: Matrix) -> Matrix:
+        """Return decision values: (m,) for two classes, else (m, g) by the votes."""
+        return np.asarray(self._machine.decision_function(self._scaled(K)))
+
     def _scaled(self, K: Matrix) -> Matrix:
         return K if self._scale == 1.0 else K / self._scale
 
@@ -326,6 +330,25 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(X))
         return self._machine.predict(gram(X, self._X, kernel=self._kernel))
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return decision values as scikit-learn's ``SVC`` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, n_classes)
+            Positive for the second of two classes; of more, larger for a class that
+            more pairs vote for.
+        """
+        X = check_samples(self, X)
+        if len(self.classes_) == 1:
+            return np.zeros(len(X))
+        return self._machine.decide(gram(X, self._X, kernel=self._kernel))
 
 
 def predict_grid(

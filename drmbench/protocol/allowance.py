@@ -12,7 +12,10 @@ still turn one borderline test sample, so one sample of a split may change sides
   splits are stratified, and 1 where they are not or the class counts are not known. g
   counts the classes that the test part has; where a rare one may be absent from it, the
   number that allows most is taken;
-* F1 moves by at most ``2 / (m + 1)``.
+* F1 moves by at most ``2 / (m + 1)``, and MCC is allowed as much;
+* ROC-AUC and average precision, in which a sample may change places with others, are
+  allowed ``1 / m``;
+* log-loss and Brier score are smooth in the probabilities: a millionth of the figure.
 
 The figures built on recalls cannot move at all while accuracy stays the same: one
 sample cannot change sides without changing it. So if accuracy is in the rows and did
@@ -37,6 +40,9 @@ ROUNDING = 1e-9
 
 #: Metrics that are functions of the recalls alone.
 RECALL_METRICS = frozenset({"gmean", "balanced_accuracy"})
+
+#: Metrics of probabilities, which move with them and do not jump.
+SMOOTH_METRICS = frozenset({"log_loss", "brier"})
 
 _DEVIATIONS = 2.0
 
@@ -70,6 +76,10 @@ class HeldOut:
             return 1 / (self.classes[0] * self.smallest)
         if metric == "gmean":
             return self._one_sample_gmean(was, up=now > was)
+        if metric in ("roc_auc", "average_precision"):
+            return 1 / self.smallest
+        if metric in SMOOTH_METRICS:
+            return 1e-6 * abs(was)
         return 2 / (self.smallest + 1)
 
     def _one_sample_gmean(self, was: float, *, up: bool) -> float:
@@ -83,6 +93,8 @@ class HeldOut:
 
     def binomial(self, metric: str, figure: float) -> float:
         """Return the standard deviation of a figure of a single split."""
+        if metric in SMOOTH_METRICS:
+            return figure / math.sqrt(self.samples)
         samples = self.samples if metric == "accuracy" else self.smallest
         share = min(1.0, max(0.0, figure))
         return math.sqrt(share * (1 - share) / samples)

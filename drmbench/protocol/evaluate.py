@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
 from drmbench.data.dataset import Dataset
 from drmbench.methods.base import (
@@ -19,8 +21,17 @@ from drmbench.methods.base import (
     Method,
     MethodFailedError,
     Params,
+    calibrated,
+    class_scores,
 )
-from drmbench.metrics import ClassRoles, best_of, get_metric, mean_and_spread, measure
+from drmbench.metrics import (
+    ClassRoles,
+    Needs,
+    best_of,
+    get_metric,
+    mean_and_spread,
+    measure,
+)
 from drmbench.protocol.protocol import Protocol, RowScaling
 from drmbench.protocol.scaling import (
     Scaling,
@@ -29,6 +40,7 @@ from drmbench.protocol.scaling import (
     scale_train,
 )
 from drmbench.protocol.selection import (
+    ABSENT,
     Selection,
     fit_seed,
     number_classes,
@@ -57,6 +69,26 @@ class Trained:
         """Return the class of each row; ``separate`` scales the rows by themselves."""
         scaled = scale_test(self.scaling, self.X_train, X_test)
         return original_classes(self.classes, self.model.predict(scaled))
+
+    def values(
+        self, y_train: Labels, X_test: Matrix, needs: Needs, classes: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return scores or probabilities of each of `classes`, (m, g).
+
+        A class that the training part lacks has probability 0 and a score below all
+        others. A model that has no probabilities is calibrated on the training part.
+        `MethodFailedError` is raised if the model gives none all the same.
+        """
+        model = self.model
+        if needs == "probabilities" and not hasattr(model, "predict_proba"):
+            _, numbers = number_classes(y_train)
+            model = calibrated(clone(model), numbers)
+            model.fit(scale_train(self.scaling, self.X_train), numbers)
+        scaled = scale_test(self.scaling, self.X_train, X_test)
+        found = class_scores(model, scaled, needs)
+        values = np.full((len(found), len(classes)), ABSENT[needs])
+        values[:, np.searchsorted(classes, self.classes)] = found
+        return values
 
 
 def train(
@@ -199,9 +231,20 @@ def _run(
     predictions = trained.predict(dataset.X[split.test])
     seconds_predict = time.perf_counter() - started
     truth, roles = dataset.y[split.test], ClassRoles.of(dataset.y)
+    # Predicted labels are all that most experiments ask for.
+    wanted = {get_metric(name).needs for name in protocol.metrics} - {"labels"}
+    others: dict[Needs, Matrix] = {}
+    notes = []
+    for needs in sorted(wanted):
+        try:
+            others[needs] = trained.values(
+                dataset.y[rows], dataset.X[split.test], needs, roles.classes
+            )
+        except MethodFailedError as error:
+            notes.append(str(error))
     return Outcome(
         scaling=row,
-        metrics=measure(protocol.metrics, truth, predictions, roles),
+        metrics=measure(protocol.metrics, truth, predictions, roles, others),
         params=trained.selection.params,
         applied_scaling=trained.scaling,
         predictions=predictions,
@@ -209,7 +252,7 @@ def _run(
         seconds_select=trained.seconds_select,
         seconds_fit=trained.seconds_fit,
         seconds_predict=seconds_predict,
-        notes=trained.notes,
+        notes=(*trained.notes, *notes),
     )
 
 
@@ -234,7 +277,7 @@ def better_on_test(scores: Mapping[str, Sequence[float]], metric: str) -> str:
     >>> better_on_test({"none": [0.8, 0.9], "separate": [0.9, 0.9]}, "gmean")
     'separate'
     """
-    sign = -1 if get_metric(metric, scalar=True).better == "lower" else 1
+    sign = get_metric(metric, scalar=True).sign
     complete = max(map(len, scores.values()))
     means = {
         scaling: sign * mean_and_spread(values)[0]

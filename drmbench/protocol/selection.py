@@ -24,6 +24,7 @@ from drmbench.methods.base import (
     NO_PREDICTION,
     EstimatorRaisedError,
     GridPredictions,
+    GridScores,
     Labels,
     Matrix,
     Method,
@@ -31,11 +32,15 @@ from drmbench.methods.base import (
     Params,
     left_out_by_refits,
     naive_grid_predictions,
+    naive_grid_scores,
     naive_left_out_predictions,
 )
-from drmbench.metrics import ClassRoles, Metric, best_of, get_metric
+from drmbench.metrics import ClassRoles, Metric, Needs, best_of, get_metric
 from drmbench.protocol.protocol import SelectionPlan as SelectionPlan
 from drmbench.protocol.splits import Split, kfold_splits, random_splits, stable_seed
+
+#: The value of a class that a training part lacks.
+ABSENT: dict[Needs, float] = {"scores": -np.inf, "probabilities": 0.0}
 
 
 def number_classes(y: Labels) -> tuple[Labels, Labels]:
@@ -155,6 +160,10 @@ class _Scorer:
                 f"leave-one-out has nothing to score: each of the {len(sizes)} classes"
                 " has a single training sample"
             )
+        roles = ClassRoles.of(y)
+        if self.metric.needs != "labels":
+            found = self.left_out_values(X, y, np.flatnonzero(scored), roles)
+            return self.measured(y[scored], found, roles), found.failures
         one_class_remains = np.count_nonzero(sizes) == 2 and not scored.all()
         grid, predict, seed = self.candidates, self.method.predict_left_out, self.seed
         try:
@@ -166,26 +175,31 @@ class _Scorer:
                 answer = naive_left_out_predictions(self.method, X, y, grid, seed=seed)
         except CANDIDATE_FAILURES as error:
             answer = self.all_failed(len(y), error)
-        roles = ClassRoles.of(y)
-        scores = self.measured(y[scored], answer.labels[:, scored], roles)
-        scores[list(answer.failures)] = np.nan
-        return scores, answer.failures
+        labels = GridPredictions(answer.labels[:, scored], answer.failures)
+        return self.measured(y[scored], labels, roles), answer.failures
 
     def mean_over(self, X: Matrix, y: Labels, parts: Iterable[Split]) -> _Scores:
         """Average the scores of held-out parts."""
         totals = np.zeros(len(self.candidates))
         failures: dict[int, str] = {}
         n_scored = 0
+        roles = ClassRoles.of(y)
         for part in parts:
             classes = np.unique(y[part.train])
             test = part.test[np.isin(y[part.test], classes)]
             if len(classes) < 2 or not len(test):
                 continue
-            answer = self.predict_part(
-                X[part.train], y[part.train], X[test], self.candidates, seed=self.seed
-            )
-            totals += self.measured(y[test], answer.labels, ClassRoles.of(y))
+            known = X[part.train], y[part.train], X[test]
+            answer: GridPredictions | GridScores
+            if self.metric.needs == "labels":
+                answer = self.predict_part(*known, self.candidates, seed=self.seed)
+            else:
+                answer = self.values_of_part(*known, roles)
+            scores = self.measured(y[test], answer, roles)
             failures |= answer.failures
+            if np.isnan(scores).all() and not answer.failures:
+                continue  # a part of one class cannot be ranked
+            totals += scores
             n_scored += 1
         if not n_scored:
             raise MethodFailedError(
@@ -222,11 +236,51 @@ class _Scorer:
         labels = original_classes(classes, answer.labels)
         return GridPredictions(labels, answer.failures)
 
+    def left_out_values(
+        self, X: Matrix, y: Labels, rows: NDArray[np.intp], roles: ClassRoles
+    ) -> GridScores:
+        """Return scores or probabilities of rows, each by a fit to all others."""
+        shortcut = self.method.score_left_out
+        if shortcut is not None and self.shortcut and self.metric.needs == "scores":
+            found = shortcut(X, y, self.candidates, seed=self.seed)
+            return GridScores(found.values[:, rows], found.failures)
+        values: list[NDArray[np.float64]] = []
+        failures: dict[int, str] = {}
+        for row in rows:
+            rest = np.arange(len(y)) != row
+            part = self.values_of_part(X[rest], y[rest], X[[row]], roles)
+            values.append(part.values)
+            failures |= part.failures
+        return GridScores(np.concatenate(values, axis=1), failures)
+
+    def values_of_part(
+        self, X_train: Matrix, y_train: Labels, X_test: Matrix, roles: ClassRoles
+    ) -> GridScores:
+        """Return scores or probabilities of all classes, be it of too few in a part."""
+        classes, numbers = number_classes(y_train)
+        arguments = (X_train, numbers, X_test, self.candidates)
+        needs, shortcut = self.metric.needs, self.method.score_grid
+        if shortcut is not None and self.shortcut and needs == "scores":
+            found = shortcut(*arguments, seed=self.seed)
+        else:
+            found = naive_grid_scores(
+                self.method, *arguments, needs=needs, seed=self.seed
+            )
+        shape = (*found.values.shape[:2], len(roles.classes))
+        values = np.full(shape, ABSENT[needs])
+        values[:, :, classes] = found.values
+        return GridScores(values, found.failures)
+
     def measured(
-        self, truth: Labels, predictions: Labels, roles: ClassRoles
+        self, truth: Labels, answer: GridPredictions | GridScores, roles: ClassRoles
     ) -> NDArray[np.float64]:
-        """Return the metric of every candidate's predictions."""
-        return np.array([self.metric.score(truth, row, roles) for row in predictions])
+        """Return the metric of every candidate's answer; NaN where it failed."""
+        rows = answer.labels if isinstance(answer, GridPredictions) else answer.values
+        scores = np.full(len(self.candidates), np.nan)
+        for number, row in enumerate(rows):
+            if number not in answer.failures:
+                scores[number] = self.metric.score(truth, row, roles)
+        return scores
 
     def all_failed(self, n_samples: int, error: ValueError) -> GridPredictions:
         """Return no predictions at all, for the same reason."""

@@ -290,11 +290,13 @@ def overview(
     """Return headings, rows and remarks of the table that a run prints at its end."""
     cells = {(cell.dataset, cell.method): cell for cell in results.summaries(mode=mode)}
     methods = list(results.methods)
+    sign = get_metric(results.metric).sign
     text, named = {}, {}
     for name, facts in results.datasets.items():
         named[name] = f"{name}†" if facts.get("substitute") else name
         row = [cells[name, method] for method in methods]
-        best = max((cell.mean for cell in row if cell.complete), default=math.nan)
+        means = (sign * cell.mean for cell in row if cell.complete)
+        best = sign * max(means, default=math.nan)
         for cell in row:
             if cell.done == 0:
                 shown = "missing" if facts.get("missing") else "·"

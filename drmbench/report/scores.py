@@ -38,7 +38,9 @@ def better_of(summaries: Sequence[Summary], metric: str) -> Summary:
     if unfinished:
         return min(unfinished, key=lambda summary: summary.done)
     there = [s for s in summaries if not math.isnan(s.mean)]
-    return max(there, key=lambda s: _sign(metric) * s.mean, default=summaries[0])
+    return max(
+        there, key=lambda s: get_metric(metric).sign * s.mean, default=summaries[0]
+    )
 
 
 def figure_over_splits(
@@ -49,10 +51,6 @@ def figure_over_splits(
     return mean_and_spread(
         float(row[metric]) if row["status"] == "ok" else worst for row in rows
     )
-
-
-def _sign(metric: str) -> int:
-    return -1 if get_metric(metric).better == "lower" else 1
 
 
 def plain_first(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -330,7 +328,7 @@ class Scores:
     @property
     def sign(self) -> int:
         """1 if higher is better, else -1."""
-        return _sign(self.metric)
+        return get_metric(self.metric).sign
 
     def of_row(self, row: Row) -> list[ScoreCell]:
         """Return a row's entries, in the order of the columns."""

@@ -11,7 +11,7 @@ import yaml
 from drmbench.data.dataset import Dataset
 from drmbench.methods.foreign import default_label
 from drmbench.methods.registry import get_method
-from drmbench.metrics import mean_and_spread
+from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.run.results import Results, Summary
 
 #: Training rows beyond which kernel methods take too long to be sensible.
@@ -115,8 +115,11 @@ def slug(name: str) -> str:
 
 def ranking(results: Results) -> list[Summary]:
     """Return the methods of a one-data-set experiment, best first, failures last."""
-    cells = list(results.summaries())
-    return sorted(cells, key=lambda c: (not c.complete, math.isnan(c.mean), -c.mean))
+    sign = get_metric(results.metric).sign
+    return sorted(
+        results.summaries(),
+        key=lambda c: (not c.complete, math.isnan(c.mean), -sign * c.mean),
+    )
 
 
 def seconds_of(results: Results, dataset: str, method: str) -> float:
@@ -133,7 +136,8 @@ def verdict(results: Results) -> str:
     if not ranked:
         return "No method came to a result on every split; see the reasons above."
     best = ranked[0]
-    equal = [cell.method for cell in ranked[1:] if not clearly_better(best, cell)]
+    sign = get_metric(results.metric).sign
+    equal = [c.method for c in ranked[1:] if not clearly_better(best, c, sign)]
     text = f"Best: {best.method} ({results.metric} {best.mean:.3f})."
     if equal:
         text += f" Not clearly worse on these splits: {', '.join(equal)}."
@@ -143,17 +147,19 @@ def verdict(results: Results) -> str:
     if drm is not best:
         text += (
             f" The best DRM, {drm.method}, is number {ranked.index(drm) + 1} of"
-            f" {len(ranked)}, {best.mean - drm.mean:.3f} behind."
+            f" {len(ranked)}, {abs(best.mean - drm.mean):.3f} behind."
         )
     return text
 
 
-def clearly_better(best: Summary, other: Summary) -> bool:
+def clearly_better(best: Summary, other: Summary, sign: int = 1) -> bool:
     """Say whether a lead is more than two standard errors of the paired differences.
 
-    The splits share training rows, so this is a rule of thumb, not a test.
+    The splits share training rows, so this is a rule of thumb, not a test. The sign is
+    -1 where lower values are better.
     """
-    differences = [a - b for a, b in zip(best.values, other.values, strict=True)]
+    pairs = zip(best.values, other.values, strict=True)
+    differences = [sign * (a - b) for a, b in pairs]
     if len(differences) < 2:
         return False
     mean, spread = mean_and_spread(differences)

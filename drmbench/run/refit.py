@@ -67,7 +67,8 @@ def refit_experiment(
     written, and ``tell`` gets a line, after every data set that was worked on.
     """
     path, names = folder / REFITS_FILE, results.experiment.metrics
-    metrics = [m for m in names if m in METRICS and METRICS[m].scalar]
+    known = [METRICS[name] for name in names if name in METRICS]
+    metrics = [m.name for m in known if m.scalar and m.needs == "labels"]
     figures = [m + ending for m in metrics for ending in (OWN_MAXIMA, TRAINING_MAXIMA)]
     columns = ["dataset", "method", "split", "status", "reason", *figures, "cell"]
     rows: dict[Key, Row] = {

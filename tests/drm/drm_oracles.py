@@ -25,6 +25,17 @@ def representation(K, y, k, alpha, beta, solve=np.linalg.solve):
     return solve(q_matrix(K, y, alpha) + beta * np.eye(len(K), dtype=K.dtype), k)
 
 
+def weighted_representation(K, y, k, alpha, beta, weights):
+    """The solution for weights ω > 0: ``K + α(HΩ⁻¹ - B) + βΩ⁻¹``, masses for counts."""
+    Q = K + np.diag((alpha * np.diag(K) + beta) / weights)
+    for label in np.unique(y):
+        members = np.flatnonzero(y == label)
+        for i in members:
+            for j in members:
+                Q[i, j] -= alpha * K[i, j] / weights[members].sum()
+    return np.linalg.solve(Q, k)
+
+
 def dissimilarity(K, y, k, w, label):
     """``δ_c``, by masking w."""
     own = np.where(y == label, w, 0.0)

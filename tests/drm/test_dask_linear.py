@@ -54,9 +54,9 @@ def make(alpha=0.5, beta=0.2):
     return LinearDRMClassifier(alpha=alpha, beta=beta)
 
 
-def frame(X, y, cuts=(0, 0, 7, 30, 30, 60)):
+def frame(X, y, cuts=(0, 0, 7, 30, 30, 60), **columns):
     """A dask dataframe with partitions of unknown sizes, some of them empty."""
-    table = pd.DataFrame(X, columns=NAMES).assign(kind=y)
+    table = pd.DataFrame(X, columns=NAMES).assign(kind=y, **columns)
     parts = [table.iloc[start:stop] for start, stop in pairwise(cuts)]
     return dd.from_delayed([dask.delayed(part) for part in parts], meta=table[:0])
 
@@ -111,6 +111,63 @@ def test_more_blocks_than_one_task_adds(monkeypatch):
     assert_same(make().fit(da.from_array(X, chunks=(1, P)), y), make().fit(X, y), X)
 
 
+def weights_of(seed=1):
+    """Weights of the samples of a problem, some 0."""
+    return np.random.default_rng(seed).integers(0, 4, N)
+
+
+@quick
+@given(
+    st.lists(st.integers(0, N), max_size=8),
+    st.lists(st.integers(0, N), max_size=5),
+    st.sampled_from([None, "balanced", {3: 2.0, 9: 0.25}]),
+    st.booleans(),
+)
+def test_weights_cut_in_any_way(row_cuts, weight_cuts, class_weight, lazy):
+    """Whole weights in blocks are the samples repeated in memory."""
+
+    def sizes(cuts):
+        return tuple(np.diff([0, *sorted(cuts), N]).tolist())
+
+    X, y = problem()
+    weights = weights_of()
+    lazy_X = da.from_array(X, chunks=(sizes(row_cuts), 2))
+    given_weights = da.from_array(weights, chunks=(sizes(weight_cuts),))
+    model = make().set_params(class_weight=class_weight)
+    model.fit(lazy_X, y, sample_weight=given_weights if lazy else weights)
+    expected = make().set_params(class_weight=class_weight)
+    expected.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert np.allclose(model.class_mass_, expected.class_count_)
+    assert np.allclose(model.class_weight_, expected.class_weight_)
+    ours, theirs = model.dissimilarities(lazy_X), expected.dissimilarities(X)
+    assert np.allclose(ours, theirs, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["series", "array", "memory", "other partitions"])
+def test_weights_of_dataframes_of_unknown_sizes(kind):
+    X, y = problem()
+    weights = weights_of()
+    table = frame(X, y, weight=weights)
+    given_weights = {
+        "series": table["weight"],
+        "array": table["weight"].map_partitions(np.asarray),
+        "memory": pd.Series(weights, index=np.arange(N)[::-1]),
+        "other partitions": frame(X, weights, (0, 10, 20, 60))["kind"],
+    }[kind]
+    for labels in (table["kind"], y):
+        model = make().fit(table[NAMES], labels, sample_weight=given_weights)
+        named = pd.DataFrame(X, columns=NAMES)
+        assert_same(model, make().fit(named, y, weights), table[NAMES], named)
+
+
+def test_a_class_without_weight_is_left_out_of_all_blocks():
+    X, y = problem()
+    lazy = da.from_array(X, chunks=(7, P))
+    model = make().fit(lazy, y, sample_weight=da.from_array((y != 5) * 2.0, chunks=9))
+    assert_same(model, make().fit(X[y != 5], y[y != 5], 2.0), X)
+    assert model.classes_.tolist() == [3, 9]
+
+
 @pytest.mark.parametrize("labels", [(3, 5, 9), ("no", "maybe", "certainly")])
 @pytest.mark.parametrize("kind", ["series", "array", "memory", "other partitions"])
 def test_dataframes_of_unknown_sizes(labels, kind):
@@ -142,6 +199,9 @@ def test_a_shared_source_is_read_once():
     reads.clear()
     make().fit(table[NAMES], table["kind"])
     assert sorted(reads) == [0, 1, 2]
+    reads.clear()
+    make().fit(table[NAMES], table["kind"], sample_weight=table["a"] ** 2)
+    assert sorted(reads) == [0, 1, 2]
 
 
 def test_every_block_is_read_once():
@@ -153,7 +213,7 @@ def test_every_block_is_read_once():
         return block
 
     lazy = da.from_array(X, chunks=(10, P)).map_blocks(read, dtype=float, meta=X[:0])
-    make().fit(lazy, y)
+    make().set_params(class_weight="balanced").fit(lazy, y, sample_weight=weights_of())
     assert sorted(reads) == list(range(6))
 
 
@@ -229,6 +289,25 @@ def test_what_cannot_be_fitted_is_named(X, y, message):
         make().fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(N - 1), f"X and sample_weight .*: {N} samples, {N - 1} weights"),
+        (da.ones(N + 1), f"X and sample_weight .*: {N} samples, {N + 1} weights"),
+        (np.ones((N, 1)), "one column of weights as sample_weight, got 2D"),
+        (da.ones((N, 1)), "one column of weights as sample_weight, got 2D"),
+        (np.where(np.arange(N) == 33, -1, 1), "block 3 .*sample 3 has -1"),
+        (np.where(np.arange(N) == 33, np.nan, 1), "block 3 .*NaN"),
+        (da.from_array(np.array(["x"] * N)), "block . .*must hold numbers"),
+        (np.zeros(N), "all sample weights are zero"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_named(weights, message):
+    X, y = problem()
+    with pytest.raises(ValueError, match=message):
+        make().fit(da.from_array(X, chunks=(10, P)), y, sample_weight=weights)
+
+
 def test_what_cannot_be_fitted_in_a_frame_is_named():
     X, y = problem(labels=("no", "yes"))
     table = frame(X, y)
@@ -238,6 +317,9 @@ def test_what_cannot_be_fitted_in_a_frame_is_named():
         make().fit(table[NAMES], frame(X, y, (0, 1, 7, 30, 30, 60))["kind"])
     with pytest.raises(ValueError, match="one column of labels"):
         make().fit(table[NAMES], table[NAMES])
+    short = frame(X, np.ones(N), (0, 1, 7, 30, 30, 60))["kind"]
+    with pytest.raises(ValueError, match="X and sample_weight differ in length in one"):
+        make().fit(table[NAMES], table["kind"], sample_weight=short)
 
 
 def test_a_distributed_cluster():
@@ -249,11 +331,13 @@ def test_a_distributed_cluster():
     with (
         dask.config.set(scheduler=None),
         distributed.LocalCluster(
-            host="127.0.0.1", dashboard_address=None, **options
+            host="127.0.0.1", dashboard_address="127.0.0.1:0", **options
         ) as cluster,
         distributed.Client(cluster),
     ):
         assert_same(make().fit(lazy, y), make().fit(X, y), lazy, X)
+        weights = weights_of()
+        assert_same(make().fit(lazy, y, weights), make().fit(X, y, weights), lazy, X)
         with pytest.raises(ValueError, match=r"(?s)block 3 .*contains NaN"):
             make().fit(with_value(np.nan), y)
 

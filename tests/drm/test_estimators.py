@@ -25,6 +25,22 @@ from drmbench.drm.errors import ConditioningWarning, IllConditionedError
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
 
+def checks_that_cannot_hold(estimator):
+    """Say which check of scikit-learn asks for what an estimator cannot do."""
+    settings = estimator.get_params()
+    reason = None
+    if settings.get("kernel") == "chi2":
+        reason = "the check has features below 0"
+    elif settings.get("kernel") in ("rbf", "laplacian") and (
+        settings["rank"] is None and settings.get("penalty", "ridge") == "ridge"
+    ):
+        reason = (
+            "the check's samples are so far apart that most see nothing of the heavy"
+            " class; tests/drm/test_weights.py has it with a wider kernel"
+        )
+    return {"check_class_weight_classifiers": reason} if reason else {}
+
+
 @parametrize_with_checks(
     [
         DRMClassifier(),
@@ -39,7 +55,8 @@ quick = settings(max_examples=25, deadline=None, derandomize=True)
         KernelRidgeRepresentationClassifier(),
         LinearDRMClassifier(),
         DRMClassifierCV(alphas=[0.1, 1], betas=[0.1, 1], gammas=[0.1, 1]),
-    ]
+    ],
+    expected_failed_checks=checks_that_cannot_hold,
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

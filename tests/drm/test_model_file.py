@@ -51,7 +51,8 @@ def test_a_model_predicts_as_before(tmp_path: Path, labels: Any) -> None:
     assert np.array_equal(
         stored.classifier.dissimilarities(X), model.dissimilarities(X)
     )
-    assert stored.classifier.get_params() == {"alpha": 0.5, "beta": 0.1}
+    assert stored.classifier.get_params() == model.get_params()
+    assert (model.alpha, model.beta, model.class_weight) == (0.5, 0.1, None)
     assert stored.n_features == 3
     assert (stored.scale, stored.feature_names, stored.target) == (None, None, None)
 
@@ -74,6 +75,43 @@ def test_names_and_scale_come_back_and_are_used(tmp_path: Path) -> None:
     assert stored.target == "kind"
 
 
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.5}])
+def test_weights_come_back_and_a_stream_goes_on(
+    tmp_path: Path, class_weight: Any
+) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 4 % 3
+    weights = rng.exponential(size=40)
+    whole = LinearDRMClassifier(class_weight=class_weight).fit(X, y, weights)
+    first = LinearDRMClassifier(class_weight=class_weight)
+    first.fit(X[:25], y[:25], weights[:25])
+    save_model(tmp_path / "a.model", first)
+    loaded = load_model(tmp_path / "a.model").classifier
+    assert np.array_equal(loaded.class_mass_, first.class_mass_)
+    assert np.array_equal(loaded.class_weight_, first.class_weight_)
+    assert np.array_equal(loaded.dissimilarities(X), first.dissimilarities(X))
+    loaded.partial_fit(X[25:], y[25:], sample_weight=weights[25:])
+    assert np.allclose(loaded.dissimilarities(X), whole.dissimilarities(X), rtol=1e-10)
+
+
+def test_a_file_of_version_1_is_read(tmp_path: Path) -> None:
+    """What drmbench 0.1.0 wrote: counts, and no masses or class weights."""
+    X, model = fitted()
+    about = {"format": "drmbench linear DRM", "version": 1, "drmbench": "0.1.0"}
+    about |= {"alpha": 0.5, "beta": 0.1, "feature_names": None, "class_names": None}
+    np.savez(
+        tmp_path / "old.npz",
+        allow_pickle=False,
+        about=np.array(json.dumps({**about, "target": None})),
+        classes=model.classes_,
+        sums=model.sums_,
+        counts=model.class_count_,
+    )
+    old = load_model(tmp_path / "old.npz").classifier
+    assert np.array_equal(old.dissimilarities(X), model.dissimilarities(X))
+    assert np.array_equal(old.class_mass_, [10.0, 10.0, 10.0])
+
+
 def test_a_loaded_model_can_be_fitted_on(path: Path) -> None:
     X, model = fitted()
     y = np.arange(30) % 3
@@ -85,8 +123,10 @@ def test_a_loaded_model_can_be_fitted_on(path: Path) -> None:
 def test_the_file_holds_arrays_and_json_only(path: Path) -> None:
     with np.load(path, allow_pickle=False) as archive:
         about = json.loads(str(archive["about"]))
-        assert set(archive.files) == {"about", "classes", "sums", "counts", "scale"}
-    assert about["version"] == 1
+        assert set(archive.files) == {
+            *("about", "classes", "sums", "counts", "masses", "scale")
+        }
+    assert about["version"] == 2
     assert about["drmbench"] == __version__
 
 
@@ -123,7 +163,7 @@ def refusal(path: Path) -> str:
         ({"about": np.array("[1]")}, "not a model file of drmbench"),
         ({"about": np.array("{")}, "not a readable model file"),
         ({"about": None}, "not a readable model file"),
-        ({"version": 2}, "reads up to version 1: update it"),
+        ({"version": 3}, "reads up to version 2: update it"),
         ({"version": "1"}, "a model file of version '1'"),
         ({"classes": np.array([0, {}, "x"], dtype=object)}, "not a readable model"),
         ({"classes": np.array([2, 1, 0])}, "do not fit together"),
@@ -134,6 +174,16 @@ def refusal(path: Path) -> str:
         ({"sums": None}, "damaged model file ('sums')"),
         ({"counts": np.array([1, 2, -3])}, "do not fit together"),
         ({"counts": np.array([0, 0, 0])}, "do not fit together"),
+        ({"masses": None}, "damaged model file ('masses')"),
+        ({"masses": np.ones(2)}, "do not fit together"),
+        ({"masses": np.array([10, 10, 10])}, "do not fit together"),
+        ({"masses": np.array([1.0, np.inf, 1.0])}, "do not fit together"),
+        ({"masses": np.array([1.0, -1.0, 1.0])}, "do not fit together"),
+        ({"masses": np.array([1.0, 0.0, 1.0])}, "do not fit together"),
+        ({"class_weight": [1.0, 2.0]}, "class_weight is not one number per class"),
+        ({"class_weight": "heavy"}, "class_weight is not one number per class"),
+        ({"class_weight": [1.0, 2.0, -1.0]}, "class weight of 2 must be a finite"),
+        ({"class_weight": [1.0, 2.0, "x"]}, "class weight of 2 must be a finite"),
         ({"scale": np.array([1.0, 0.0, 1.0])}, "do not fit together"),
         ({"scale": np.ones(2)}, "do not fit together"),
         ({"alpha": -1.0}, "alpha must be a finite number >= 0"),

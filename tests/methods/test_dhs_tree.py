@@ -112,7 +112,7 @@ def test_the_percentage_includes_the_root() -> None:
 def test_pure_nodes_are_leaves_whatever_their_size() -> None:
     root = DHSTreeClassifier(inc_node=0).fit(numbers(20), [0] * 9 + [1] * 11).tree_
     assert [child.children for child in root.children] == [[], []]
-    assert [child.majority for child in root.children] == [0, 1]
+    assert [child.counts.tolist() for child in root.children] == [[9, 0], [0, 11]]
 
 
 def test_equally_frequent_classes_go_to_the_first_in_the_training_data() -> None:

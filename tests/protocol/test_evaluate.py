@@ -10,6 +10,13 @@ import numpy as np
 import pytest
 from fake_methods import Constant, as_dataset, blobs, constants, make_method, neighbours
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    log_loss,
+    matthews_corrcoef,
+    roc_auc_score,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -32,6 +39,54 @@ def first_split(dataset, train_size=30):
 
 QUICK = SelectionPlan("kfold", k=3, tie="first")
 MODES = ("honest", "paper", "none", "maxabs")
+
+
+def test_metrics_of_scores_and_probabilities_are_those_of_the_test_part():
+    X, y = blobs((40, 25), apart=1.0)
+    dataset = as_dataset(X, y)
+    split = first_split(dataset)
+    names = ("accuracy", "mcc", "roc_auc", "average_precision", "log_loss", "brier")
+    protocol = Protocol(QUICK, scaling="none", metrics=names)
+    method = make_method(lambda params, seed: LogisticRegression(), {})
+    (outcome,) = evaluate(dataset, method, split, protocol)
+    model = LogisticRegression().fit(X[split.train], y[split.train])
+    truth, shares = y[split.test], model.predict_proba(X[split.test])[:, 1]
+    assert outcome.metrics["mcc"] == pytest.approx(
+        matthews_corrcoef(truth, model.predict(X[split.test]))
+    )
+    assert outcome.metrics["roc_auc"] == pytest.approx(roc_auc_score(truth, shares))
+    assert outcome.metrics["average_precision"] == pytest.approx(
+        average_precision_score(truth, shares)
+    )
+    assert outcome.metrics["log_loss"] == pytest.approx(log_loss(truth, shares))
+    assert outcome.metrics["brier"] == pytest.approx(brier_score_loss(truth, shares))
+    assert not outcome.notes
+
+
+def test_a_method_that_gives_labels_alone_says_why_it_has_no_further_metrics():
+    dataset = unequal_units()
+    protocol = Protocol(QUICK, scaling="none", metrics=("accuracy", "roc_auc", "brier"))
+    method = constants({})
+    (outcome,) = evaluate(dataset, method, first_split(dataset), protocol)
+    assert outcome.metrics["accuracy"] > 0
+    assert math.isnan(outcome.metrics["roc_auc"])
+    assert math.isnan(outcome.metrics["brier"])
+    assert set(outcome.notes) == {
+        "Constant gives no scores",
+        "Constant gives no probabilities",
+    }
+
+
+def test_a_class_that_the_training_part_lacks_has_no_probability():
+    X, y = blobs((12, 12, 6))
+    train_rows = np.flatnonzero(y != 2)[:16]
+    test_rows = np.setdiff1d(np.arange(len(y)), train_rows)
+    protocol = Protocol(QUICK, scaling="none", metrics=("log_loss", "roc_auc"))
+    split = Split(0, train_rows, test_rows)
+    method = make_method(lambda params, seed: LogisticRegression(), {})
+    (outcome,) = evaluate(as_dataset(X, y), method, split, protocol)
+    assert outcome.metrics["log_loss"] > np.mean(y[test_rows] == 2) * 36
+    assert 0 < outcome.metrics["roc_auc"] < 1
 
 
 @pytest.mark.parametrize(

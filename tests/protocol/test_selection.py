@@ -7,9 +7,17 @@ import math
 import numpy as np
 import pytest
 from fake_methods import Constant, blobs, constants, make_method, neighbours
-from sklearn.metrics import accuracy_score
-from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    log_loss,
+    roc_auc_score,
+)
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 
 from drmbench.errors import InputError
 from drmbench.methods.base import (
@@ -36,6 +44,68 @@ def test_leave_one_out_pools_the_predictions(metric, function):
     assert selection.scores == pytest.approx(expected)
     assert selection.score == max(expected)
     assert selection.params == {"n_neighbors": (1, 3, 5)[int(np.argmax(expected))]}
+
+
+GRADED = {
+    "roc_auc": lambda y, p: roc_auc_score(y, p[:, 1]),
+    "average_precision": lambda y, p: average_precision_score(y, p[:, 1]),
+    "log_loss": lambda y, p: -log_loss(y, p, labels=[0, 1]),
+    "brier": lambda y, p: -brier_score_loss(y, p[:, 1]),
+}
+
+
+@pytest.mark.parametrize("metric", GRADED)
+def test_scores_and_probabilities_select_too(metric):
+    X, y = blobs((20, 12), apart=1.0)
+    function, models = GRADED[metric], [KNeighborsClassifier(k) for k in (1, 3, 5)]
+    plan = SelectionPlan("loo", metric, tie="first")
+    pooled = [
+        function(
+            y,
+            cross_val_predict(m, X, y, cv=LeaveOneOut(), method="predict_proba"),
+        )
+        for m in models
+    ]
+    assert select(neighbours(), X, y, plan).scores == pytest.approx(pooled)
+    plan = SelectionPlan("kfold", metric, k=4)
+    splits = kfold_splits(y, 4, repeats=1, seed=7)
+    averaged = [
+        np.mean(
+            [
+                function(
+                    y[s.test], m.fit(X[s.train], y[s.train]).predict_proba(X[s.test])
+                )
+                for s in splits
+            ]
+        )
+        for m in models
+    ]
+    found = select(neighbours(), X, y, plan, seed=7)
+    assert found.scores == pytest.approx(averaged)
+    assert found.params == {"n_neighbors": (1, 3, 5)[int(np.argmax(averaged))]}
+
+
+def test_a_method_without_scores_cannot_be_selected_by_them():
+    X, y = blobs((20, 12))
+    method = constants({"answer": (0, 1)})
+    with pytest.raises(MethodFailedError, match="Constant gives no scores"):
+        select(method, X, y, SelectionPlan("kfold", "roc_auc", k=3))
+
+
+def test_a_machine_without_probabilities_is_calibrated_by_its_scores():
+    X, y = blobs((20, 12))
+    method = make_method(lambda params, seed: LinearSVC(**params), {"C": (0.1, 1.0)})
+    plan = SelectionPlan("kfold", "log_loss", k=3)
+    found = select(method, X, y, plan, seed=3)
+    splits = kfold_splits(y, 3, repeats=1, seed=3)
+    for C, score in zip((0.1, 1.0), found.scores, strict=True):
+        losses = []
+        for s in splits:
+            model = CalibratedClassifierCV(
+                LinearSVC(C=C), cv=StratifiedKFold(5), ensemble=False
+            ).fit(X[s.train], y[s.train])
+            losses.append(log_loss(y[s.test], model.predict_proba(X[s.test])))
+        assert score == pytest.approx(-np.mean(losses))
 
 
 def mean_score(X, y, splits, k, function):

@@ -231,3 +231,24 @@ def test_timing_and_convergence_are_cells_like_any_other(drmbench, tmp_path):
     trace = json.loads(rows[0]["trace"])
     assert trace[-1] <= trace[0]
     assert float(rows[-3]["iterations"]) <= float(rows[0]["iterations"])
+
+
+def test_the_best_of_a_metric_of_which_less_is_better_is_the_least(drmbench, tmp_path):
+    metrics = ["log_loss", "roc_auc", "average_precision", "mcc", "brier"]
+    config = write_config(
+        tmp_path, methods=["nb", "knn-euclidean", "svm-linear"], metrics=metrics
+    )
+    code, out, _ = drmbench("run", config, "--out", tmp_path, "--method", "[nk]*")
+    assert code == 0
+    rows = rows_of(tmp_path / "trial")
+    assert all(float(row[name]) <= 1 for row in rows for name in metrics[1:])
+    means = {
+        method: sum(float(r["log_loss"]) for r in rows if r["method"] == method) / 4
+        for method in ("nb", "knn-euclidean")
+    }
+    best = min(means, key=means.__getitem__)
+    line = next(line for line in out.splitlines() if line.startswith("iris"))
+    assert f"{means[best]:.4f}" in line
+    assert line.count("*") == 1
+    figure = next(word for word in line.split() if f"{means[best]:.4f}" in word)
+    assert line[line.index(figure) :].split("*")[0].count(".") == 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import Scores, TableSource, scores_of
 from drmbench.report.statistics import (
@@ -151,6 +152,8 @@ def _paired_table(
     *, tests: Sequence[PairedTest], notes: Sequence[str], **about: str
 ) -> Table:
     rows = []
+    lower = get_metric(about["metric"]).better == "lower"
+    turned = ", its sign turned because lower is better" if lower else ""
     for test in tests:
         significant = test.p_holm < ALPHA
         verdict = "better" if test.wins > test.losses else "worse"
@@ -177,8 +180,8 @@ def _paired_table(
         rows=tuple(rows),
         notes=(
             "Two-sided; a difference is the method's mean minus the other's on a data"
-            " set, an equal mean counts half for each. Holm's correction is over the"
-            " tests of one method.",
+            f" set{turned}, an equal mean counts half for each. Holm's correction is"
+            " over the tests of one method.",
             *notes,
         ),
     )
