@@ -12,7 +12,7 @@ from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.run.results import Results
+    from drmbench.running.results import Results
 
 app = typer.Typer()
 
@@ -64,9 +64,9 @@ def compare_command(
     from drmbench.files import replacing
     from drmbench.methods.registry import get_method
     from drmbench.metrics import get_metric
-    from drmbench.run.compare import comparison_config, sensible_methods, slug
-    from drmbench.run.results import read_results
-    from drmbench.run.runner import Run, RunOptions, default_jobs
+    from drmbench.running.compare import comparison_config, sensible_methods, slug
+    from drmbench.running.results import read_results
+    from drmbench.running.runner import Run, RunOptions, default_jobs
 
     get_metric(metric, scalar=True)
     dataset = load_user_file(data, target=target)
@@ -100,8 +100,8 @@ def compare_command(
 def _print_ranking(results: Results) -> None:
     import math
 
-    from drmbench.run.compare import ranking, seconds_of, verdict
-    from drmbench.run.progress import duration
+    from drmbench.running.compare import ranking, seconds_of, verdict
+    from drmbench.running.progress import duration
 
     rows = []
     for place, cell in enumerate(ranking(results), 1):

@@ -12,7 +12,7 @@ from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.run.results import Results
+    from drmbench.running.results import Results
 
 app = typer.Typer()
 
@@ -36,7 +36,7 @@ def results_command(
     import json
 
     from drmbench.cli.run import print_results
-    from drmbench.run.results import load_results
+    from drmbench.running.results import load_results
 
     if not out.is_dir():
         raise InputError(f"{out} is not a folder of results; `drmbench run` makes one")
@@ -58,7 +58,7 @@ def results_command(
 
 
 def _describe(results: Results) -> dict[str, Any]:
-    from drmbench.run.results import rows_expected
+    from drmbench.running.results import rows_expected
 
     rows, experiment = results.rows, results.experiment
     described: dict[str, Any] = {

@@ -12,7 +12,7 @@ from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.run.runner import Run, RunOutcome
+    from drmbench.running.runner import Run, RunOutcome
 
 app = typer.Typer()
 
@@ -87,7 +87,7 @@ def run_command(
     130 interrupted.
     """
     from drmbench.config import load_experiments
-    from drmbench.run.runner import Run, RunOptions, default_jobs
+    from drmbench.running.runner import Run, RunOptions, default_jobs
 
     options = RunOptions(
         out=out,
@@ -158,7 +158,7 @@ def _bytes(text: str | None) -> int:
 
 def _print_plan(run: Run) -> None:
     """Print what a run would do, one row per data set, and the totals."""
-    from drmbench.run.progress import duration
+    from drmbench.running.progress import duration
 
     jobs, unfetched, blocked = run.options.jobs, 0, 0
     rows = []
@@ -210,7 +210,7 @@ def _explain_data(run: Run) -> None:
 def print_results(folder: Path) -> None:
     """Print the tables of a classification experiment."""
     from drmbench.report.facts import overview
-    from drmbench.run.results import read_results
+    from drmbench.running.results import read_results
 
     results = read_results(folder)
     title = results.experiment.title or results.name
@@ -230,7 +230,7 @@ def print_results(folder: Path) -> None:
 
 def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
     """Say how it went and which cells failed; leave with the exit code for that."""
-    from drmbench.run.progress import duration
+    from drmbench.running.progress import duration
 
     for experiment in run.experiments:
         typer.echo(f"\nresults: {experiment.store.folder}")

@@ -13,7 +13,7 @@ from drmbench.paper import table_rows
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report import protocol_words as words
 from drmbench.report.table import Cell, Column, Table, left, right
-from drmbench.run.results import Results, Summary
+from drmbench.running.results import Results, Summary
 from drmbench.words import OPTIMISTIC
 
 _CELL = ["dataset", "method", "mode", "split"]

@@ -5,8 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from drmbench.run.compare import clearly_better, sensible_methods, slug
-from drmbench.run.results import Summary
+from drmbench.running.compare import clearly_better, sensible_methods, slug
+from drmbench.running.results import Summary
 
 
 @pytest.fixture

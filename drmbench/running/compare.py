@@ -12,7 +12,7 @@ from drmbench.data.dataset import Dataset
 from drmbench.methods.foreign import default_label
 from drmbench.methods.registry import get_method
 from drmbench.metrics import get_metric, mean_and_spread
-from drmbench.run.results import Results, Summary
+from drmbench.running.results import Results, Summary
 
 #: Training rows beyond which kernel methods take too long to be sensible.
 MANY_ROWS = 8000

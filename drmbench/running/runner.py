@@ -16,13 +16,13 @@ from typing import Any
 
 from drmbench.config.model import Experiment
 from drmbench.errors import DataUnavailableError
-from drmbench.run.execute import failed_rows
-from drmbench.run.manifest import make_manifest, write_manifest
-from drmbench.run.plan import Plan, PlannedDataset, make_plan, matcher
-from drmbench.run.pool import Job, Pool, make_pool
-from drmbench.run.progress import History, PlainProgress, RichProgress, describe
-from drmbench.run.results import MANIFEST_FILE
-from drmbench.run.store import (
+from drmbench.running.execute import failed_rows
+from drmbench.running.manifest import make_manifest, write_manifest
+from drmbench.running.plan import Plan, PlannedDataset, make_plan, matcher
+from drmbench.running.pool import Job, Pool, make_pool
+from drmbench.running.progress import History, PlainProgress, RichProgress, describe
+from drmbench.running.results import MANIFEST_FILE
+from drmbench.running.store import (
     DiskFullError,
     Record,
     Store,
@@ -30,8 +30,8 @@ from drmbench.run.store import (
     write_parquet,
     write_rows,
 )
-from drmbench.run.task import SCHEMA_VERSION, Task
-from drmbench.run.worker import Answer
+from drmbench.running.task import SCHEMA_VERSION, Task
+from drmbench.running.worker import Answer
 
 #: Seconds between two looks at which cells have ended.
 _TICK = 0.25

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Any
 
-from drmbench.run.store import Record
-from drmbench.run.task import Task
+from drmbench.running.store import Record
+from drmbench.running.task import Task
 
 
 def duration(seconds: float) -> str:
