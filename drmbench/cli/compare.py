@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
+from drmbench.cli.output import RUNS, examples, show
 from drmbench.errors import InputError
-
-if TYPE_CHECKING:
-    from drmbench.running.results import Results
 
 app = typer.Typer()
 
@@ -64,7 +61,13 @@ def compare_command(
     from drmbench.files import replacing
     from drmbench.methods.registry import get_method
     from drmbench.metrics import get_metric
-    from drmbench.running.compare import comparison_config, sensible_methods, slug
+    from drmbench.report.ranking import ranking_table
+    from drmbench.running.compare import (
+        comparison_config,
+        sensible_methods,
+        slug,
+        verdict,
+    )
     from drmbench.running.results import read_results
     from drmbench.running.runner import Run, RunOptions, default_jobs
 
@@ -91,29 +94,8 @@ def compare_command(
     run = Run(load_experiments([path]), options)
     outcome = run.start()
     folder = run.experiments[0].store.folder
-    _print_ranking(read_results(folder))
-    typer.echo(f"\nresults: {folder}\nconfig:  {path}")
+    results = read_results(folder)
+    show(ranking_table(results))
+    typer.echo(f"\n{verdict(results)}\n\nresults: {folder}\nconfig:  {path}")
     if outcome.interrupted:
         raise typer.Exit(130)
-
-
-def _print_ranking(results: Results) -> None:
-    import math
-
-    from drmbench.running.compare import ranking, seconds_of, verdict
-    from drmbench.running.progress import duration
-
-    rows = []
-    for place, cell in enumerate(ranking(results), 1):
-        figure = cell.reason if math.isnan(cell.mean) else f"{cell.mean:.4f}"
-        spread = "" if math.isnan(cell.spread) else f"±{cell.spread:.4f}"
-        done = "" if cell.done == cell.expected else f"{cell.done}/{cell.expected}"
-        time = duration(seconds_of(results, cell.dataset, cell.method))
-        rows.append([str(place), cell.method, figure, spread, done, time])
-    headings = ["", "method", results.metric, "sd", "splits", "time"]
-    if all(not row[4] for row in rows):
-        headings.pop(4)
-        rows = [[*row[:4], row[5]] for row in rows]
-    sides = [RIGHT, LEFT, *[RIGHT] * (len(headings) - 2)]
-    print_table(list(zip(headings, sides, strict=True)), rows)
-    typer.echo(f"\n{verdict(results)}")

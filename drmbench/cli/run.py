@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table
+from drmbench.cli.output import LEFT, RIGHT, RUNS, examples, print_table, show
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,16 +144,12 @@ def _seconds(text: str | None) -> float | None:
 def _bytes(text: str | None) -> int:
     if text is None:
         return 0
-    units = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-    number = text.strip().lower().removesuffix("ib").removesuffix("b")
-    factor = units.get(number[-1:], 1)
+    from drmbench.config import parse_size
+
     try:
-        value = int(float(number.rstrip("kmgt")) * factor)
-    except ValueError:
-        value = 0
-    if value < 2**28:
-        raise InputError(f"--memory {text}: a size of 256M or more, such as 8G")
-    return value
+        return parse_size(text)
+    except ValueError as error:
+        raise InputError(f"--memory {text}: {error}") from error
 
 
 def _print_plan(run: Run) -> None:
@@ -209,21 +205,15 @@ def _explain_data(run: Run) -> None:
 
 def print_results(folder: Path) -> None:
     """Print the tables of a classification experiment."""
-    from drmbench.report.facts import overview
+    from drmbench.report.facts import overviews
     from drmbench.running.results import read_results
 
-    results = read_results(folder)
-    title = results.experiment.title or results.name
-    if results.experiment.kind != "classification":
-        done = int((results.rows["status"] == "ok").sum())
-        typer.echo(f"\n{title}: {done} of {results.manifest['expected']} cells done.")
-        return
-    for mode in results.modes:
-        headings, rows, remarks = overview(results, mode)
-        typer.echo(f"\n{title}; scaling mode {mode}\n")
-        sides = [LEFT, *[RIGHT] * (len(headings) - 1)]
-        print_table(list(zip(headings, sides, strict=True)), rows)
-        typer.echo("")
+    for heading, table, remarks in overviews(read_results(folder)):
+        typer.echo(f"\n{heading}")
+        if table is not None:
+            typer.echo("")
+            show(table)
+            typer.echo("")
         for remark in remarks:
             typer.echo(remark)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from drmbench.running.execute import failed_rows
 from drmbench.running.manifest import make_manifest, write_manifest
 from drmbench.running.plan import Plan, PlannedDataset, make_plan, matcher
 from drmbench.running.pool import Job, Pool, make_pool
-from drmbench.running.progress import History, PlainProgress, RichProgress, describe
+from drmbench.running.progress import History, PlainProgress, describe, progress_kind
 from drmbench.running.results import MANIFEST_FILE
 from drmbench.running.store import (
     DiskFullError,
@@ -186,8 +185,7 @@ class Run:
     def start(self) -> RunOutcome:
         """Run all new cells and show how it goes."""
         options, started = self.options, time.monotonic()
-        bar = options.bar and not options.verbose
-        kind = RichProgress if bar and sys.stderr.isatty() else PlainProgress
+        kind = progress_kind(options.bar and not options.verbose)
         quiet = not (options.bar or options.verbose)
         progress = kind(self.new, self.history, options.jobs, quiet=quiet)
         with progress, ExitStack() as stack:
