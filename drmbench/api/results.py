@@ -133,10 +133,8 @@ class RunResults:
         return [*scores, *measured_tables(results)]
 
     def _lines(self) -> list[str]:
-        """Say how the figures came about."""
-        split = split_words(self.stored.experiment.split)
-        selection = sentence(selection_words(self.stored))
-        return [f"Splits: {split}. Selection of parameters: {selection}"]
+        """Say what the tables do not say of how the figures came about."""
+        return [f"Splits: {split_words(self.stored.experiment.split)}."]
 
 
 class Comparison(RunResults):
@@ -176,4 +174,5 @@ class Comparison(RunResults):
         return [ranking_table(self.stored)]
 
     def _lines(self) -> list[str]:
-        return [self.verdict, *super()._lines()]
+        selection = sentence(selection_words(self.stored))
+        return [self.verdict, *super()._lines(), f"Selection: {selection}"]

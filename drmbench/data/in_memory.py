@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from drmbench.data.dataset import Dataset, Provenance
-from drmbench.data.readers.common import array_table
+from drmbench.data.readers.common import array_table, label_text
 from drmbench.data.user import check_complete, encode_labels
 from drmbench.errors import InputError, did_you_mean
 from drmbench.files import replacing
@@ -37,7 +37,7 @@ def dataset_in_memory(
     ([[4.1, 0.0], [9.5, 1.0], [3.8, 0.0]], (1,), ('cat', 'dog'))
     """
     matrix, names, coded = _matrix(X)
-    table = array_table("X", matrix, y, names)
+    table = array_table("X", matrix, label_text("y", y), names)
     numbers = {_number(column, table.X.shape[1], names) for column in categorical}
     table = replace(table, nominal=tuple(sorted({*coded, *numbers})))
     check_complete("X", table, lambda row: f"sample {row + 1}")
