@@ -1,8 +1,8 @@
 """drmbench: the Discriminative Ridge Machine, and a benchmark that tests its claims.
 
-The estimators are importable from here (``from drmbench import DRMClassifier``); they
-are loaded on first use, so that importing the package, and with it ``drmbench --help``,
-costs no numerical library.
+The estimators, :func:`run`, :func:`compare` and :func:`load` are importable from here
+(``from drmbench import DRMClassifier``); they are loaded on first use, so that
+importing the package, and with it ``drmbench --help``, costs no numerical library.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ _HOMES = {
     "DRMClassifierCV": "drmbench.drm.search",
     "KernelRidgeRepresentationClassifier": "drmbench.drm.classifier",
     "LinearDRMClassifier": "drmbench.drm.linear_classifier",
+    "compare": "drmbench.api.comparison",
     "load": "drmbench.data",
+    "run": "drmbench.api.experiments",
 }
 
 if TYPE_CHECKING:
+    from drmbench.api.comparison import compare as compare
+    from drmbench.api.experiments import run as run
     from drmbench.data import load as load
     from drmbench.drm.classifier import DRMClassifier as DRMClassifier
     from drmbench.drm.classifier import (
@@ -37,7 +41,9 @@ __all__ = [
     "KernelRidgeRepresentationClassifier",
     "LinearDRMClassifier",
     "__version__",
+    "compare",
     "load",
+    "run",
 ]
 
 

@@ -3,7 +3,7 @@
 Usage: python tools/measure_pace.py [EXPERIMENT...]
 
 Runs a random sample of cells of each experiment again (some minutes each), and writes
-to drmbench/run/pace.json the processor time that they take per second that the rows
+to drmbench/running/pace.json the processor time that they take per second that the rows
 say, beside the time of a fixed work on the same machine. The rows were measured on
 machines that did other things as well, and with earlier versions.
 """
@@ -20,11 +20,11 @@ from threadpoolctl import threadpool_limits
 
 from drmbench.config import load_experiments
 from drmbench.files import replacing
-from drmbench.run.estimate import PACE_FILE, cell_seconds, work_seconds
-from drmbench.run.execute import execute, load_dataset
-from drmbench.run.plan import make_plan
-from drmbench.run.results import ROWS_FILE
-from drmbench.run.task import Task
+from drmbench.running.estimate import PACE_FILE, cell_seconds, work_seconds
+from drmbench.running.execute import execute, load_dataset
+from drmbench.running.plan import make_plan
+from drmbench.running.results import ROWS_FILE
+from drmbench.running.task import Task
 from drmbench.shipped import shipped_configs, shipped_reference
 
 #: Cells of a method and mode: at least, and as long as the rows' seconds allow.

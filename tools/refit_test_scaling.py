@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from drmbench.errors import DrmbenchError, InputError
-from drmbench.run.refit import refit_experiment
-from drmbench.run.results import Results, load_results
+from drmbench.running.refit import refit_experiment
+from drmbench.running.results import Results, load_results
 
 
 def paper_experiments(reference: Path, names: Sequence[str]) -> dict[str, Results]:

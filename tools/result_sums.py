@@ -24,7 +24,7 @@ from drmbench.files import replacing
 from drmbench.report.figures import drawn_with, write_figures
 from drmbench.report.page import write_report
 from drmbench.report.tables import rendered_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 REFERENCE = RESULTS / "reference"

@@ -70,7 +70,7 @@ def check(
     """
     from drmbench.report.check import shortened
     from drmbench.report.reference import check_folder
-    from drmbench.run.results import experiments_in
+    from drmbench.running.results import experiments_in
 
     names = experiment or []
     if update:
@@ -115,7 +115,7 @@ def _compare(
 def _update(reference: Path, results: Path, names: list[str]) -> None:
     from drmbench.report.check import compare, failure_text
     from drmbench.report.reference import update_reference
-    from drmbench.run.results import experiments_in, load_results
+    from drmbench.running.results import experiments_in, load_results
 
     fresh = load_results(results, names, sound=False)
     if not fresh:
@@ -151,7 +151,7 @@ def claims(
     testable, and the command that would run it is shown.
     """
     from drmbench.report.claims import judge
-    from drmbench.run.results import load_results
+    from drmbench.running.results import load_results
 
     if results is not None and not results.is_dir():
         raise InputError(f"{results} is not a folder of results")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import RUNS, job_count, writing
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.output import examples, show
 from drmbench.errors import InputError
-
-if TYPE_CHECKING:
-    from drmbench.run.results import Results
 
 app = typer.Typer()
 
@@ -65,9 +62,15 @@ def compare_command(
     from drmbench.data.user import load_user_file
     from drmbench.methods.registry import get_method
     from drmbench.metrics import get_metric
-    from drmbench.run.compare import comparison_config, sensible_methods, slug
-    from drmbench.run.results import read_results
-    from drmbench.run.runner import Run, RunOptions
+    from drmbench.report.ranking import ranking_table
+    from drmbench.running.compare import (
+        comparison_config,
+        sensible_methods,
+        slug,
+        verdict,
+    )
+    from drmbench.running.results import read_results
+    from drmbench.running.runner import Run, RunOptions
 
     get_metric(metric, scalar=True)
     dataset = load_user_file(data, target=target)
@@ -93,8 +96,9 @@ def compare_command(
         typer.echo(left, err=True)
         raise typer.Exit(130)
     folder = run.experiments[0].store.folder
-    _print_ranking(read_results(folder))
-    typer.echo(f"\nresults: {folder}\nconfig:  {path}")
+    results = read_results(folder)
+    show(ranking_table(results))
+    typer.echo(f"\n{verdict(results)}\n\nresults: {folder}\nconfig:  {path}")
 
 
 def _too_few(data: Path, counts: Mapping[str, int], folds: int) -> str:
@@ -109,25 +113,3 @@ def _too_few(data: Path, counts: Mapping[str, int], folds: int) -> str:
         f"{data}: the smallest class, {name!r}, has {smallest} rows, fewer than"
         f" {folds} folds; use --folds {smallest} or merge classes"
     )
-
-
-def _print_ranking(results: Results) -> None:
-    import math
-
-    from drmbench.run.compare import ranking, seconds_of, verdict
-    from drmbench.run.progress import duration
-
-    rows = []
-    for place, cell in enumerate(ranking(results), 1):
-        figure = cell.reason if math.isnan(cell.mean) else f"{cell.mean:.4f}"
-        spread = "" if math.isnan(cell.spread) else f"±{cell.spread:.4f}"
-        done = "" if cell.done == cell.expected else f"{cell.done}/{cell.expected}"
-        time = duration(seconds_of(results, cell.dataset, cell.method))
-        rows.append([str(place), cell.method, figure, spread, done, time])
-    headings = ["", "method", results.metric, "sd", "splits", "time"]
-    if all(not row[4] for row in rows):
-        headings.pop(4)
-        rows = [[*row[:4], row[5]] for row in rows]
-    sides = [RIGHT, LEFT, *[RIGHT] * (len(headings) - 2)]
-    print_table(list(zip(headings, sides, strict=True)), rows)
-    typer.echo(f"\n{verdict(results)}")

@@ -45,7 +45,7 @@ def init_command(
     It compares some methods on data that comes with drmbench, or on a table of yours.
     """
     from drmbench.data.user import load_user_file
-    from drmbench.run.starter import config_for_table, example_config
+    from drmbench.running.starter import config_for_table, example_config
 
     path = place if place.suffix in (".yaml", ".yml") else place / _NAME
     if path != place and place.is_file():

@@ -39,7 +39,7 @@ def reference_folder(folder: Path) -> Path:
 
 def job_count(wanted: int | None) -> int:
     """Return how many cells run side by side, at most one per processor."""
-    from drmbench.run.runner import default_jobs
+    from drmbench.running.runner import default_jobs
 
     most = default_jobs()
     if wanted is not None and wanted > most:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from drmbench.data.catalogue import DatasetEntry
     from drmbench.methods.base import Method
     from drmbench.paper import PublishedCell
-    from drmbench.run.results import Results
+    from drmbench.running.results import Results
 
 app = typer.Typer()
 
@@ -114,8 +114,8 @@ def _run(
     """Run the paper's own protocol on KEEL's folds, without any deviation."""
     from drmbench.config.model import DatasetRef, Experiment, MethodRef, SplitSpec
     from drmbench.protocol.selection import SelectionPlan
-    from drmbench.run.results import read_results
-    from drmbench.run.runner import Run, RunOptions
+    from drmbench.running.results import read_results
+    from drmbench.running.runner import Run, RunOptions
 
     experiment = Experiment(
         name="keel-cells",
@@ -143,7 +143,7 @@ def _compared(
     """Return a cell's line, and what it counts as."""
     from drmbench.metrics import get_metric, mean_and_spread
     from drmbench.paper import Agreement
-    from drmbench.run.compare import seconds_of
+    from drmbench.running.compare import seconds_of
 
     ours = results.summary(dataset, method)
     rows: dict[str, list[dict[str, Any]]] = {

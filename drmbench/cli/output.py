@@ -35,7 +35,11 @@ def print_table(
         Column(h, "right" if side == RIGHT else "left") for h, side in columns
     )
     cells = tuple(tuple(map(Cell, row)) for row in rows)
-    table = Table(experiment="", kind="", title="", columns=shown, rows=cells)
+    show(Table(experiment="", kind="", title="", columns=shown, rows=cells))
+
+
+def show(table: Table) -> None:
+    """Print headings and cells: drawn by rich on a terminal, plainly elsewhere."""
     if sys.stdout.isatty():
         from rich.console import Console
 

@@ -58,7 +58,7 @@ def tables(
     come from the stored results, the paper's from the files that drmbench ships.
     """
     from drmbench.report.tables import INDEX, write_tables
-    from drmbench.run.results import experiments_in
+    from drmbench.running.results import experiments_in
 
     results = reference_folder(results)
     if not results.is_dir():

@@ -13,7 +13,7 @@ from drmbench.cli.output import LEFT, RIGHT, examples, print_table
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
-    from drmbench.run.results import Results
+    from drmbench.running.results import Results
 
 app = typer.Typer()
 
@@ -40,7 +40,7 @@ def results_command(
     import json
 
     from drmbench.cli.run import print_results
-    from drmbench.run.results import load_results
+    from drmbench.running.results import load_results
 
     out = reference_folder(REFERENCE if out == RUNS and not out.is_dir() else out)
     if not out.is_dir():
@@ -65,7 +65,7 @@ def results_command(
 
 
 def _describe(results: Results) -> dict[str, Any]:
-    from drmbench.run.results import rows_expected
+    from drmbench.running.results import rows_expected
 
     rows, experiment = results.rows, results.experiment
     described: dict[str, Any] = {

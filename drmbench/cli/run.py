@@ -10,13 +10,13 @@ import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import RUNS, config_files, job_count
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.output import LEFT, RIGHT, examples, print_table, show
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
     from drmbench.config import Experiment
-    from drmbench.run.plan import PlannedDataset
-    from drmbench.run.runner import Run, RunOutcome
+    from drmbench.running.plan import PlannedDataset
+    from drmbench.running.runner import Run, RunOutcome
 
 app = typer.Typer()
 
@@ -99,7 +99,7 @@ def run_command(
     130 interrupted.
     """
     from drmbench.config import load_experiments
-    from drmbench.run.runner import Run, RunOptions
+    from drmbench.running.runner import Run, RunOptions
 
     options = RunOptions(
         out=out,
@@ -159,21 +159,17 @@ def _seconds(text: str | None) -> float | None:
 def _bytes(text: str | None) -> int:
     if text is None:
         return 0
-    units = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-    number = text.strip().lower().removesuffix("ib").removesuffix("b")
-    factor = units.get(number[-1:], 1)
+    from drmbench.config import parse_size
+
     try:
-        value = int(float(number.rstrip("kmgt")) * factor)
-    except ValueError:
-        value = 0
-    if value < 2**28:
-        raise InputError(f"--memory {text}: a size of 256M or more, such as 8G")
-    return value
+        return parse_size(text)
+    except ValueError as error:
+        raise InputError(f"--memory {text}: {error}") from error
 
 
 def _print_plan(run: Run) -> None:
     """Print what a run would do, one row per data set, and the totals."""
-    from drmbench.run.progress import duration
+    from drmbench.running.progress import duration
 
     blocked, rows = 0, []
     for experiment in run.experiments:
@@ -215,7 +211,7 @@ def _jobs(run: Run) -> str:
 
 def _time(run: Run) -> str:
     """Say how long a run takes, and how well that is known."""
-    from drmbench.run.progress import duration
+    from drmbench.running.progress import duration
 
     forecast = run.estimator.forecast(run.new, run.options.jobs)
     if forecast is None:
@@ -231,7 +227,7 @@ def _announce_fetching(
     experiments: Sequence[Experiment], patterns: Sequence[str]
 ) -> None:
     """Say which data a run fetches before it plans, since that may take a while."""
-    from drmbench.run.plan import matcher, to_be_fetched
+    from drmbench.running.plan import matcher, to_be_fetched
 
     names = [ref.name for experiment in experiments for ref in experiment.datasets]
     wanted = matcher(patterns, list(dict.fromkeys(names)), "data set")
@@ -269,28 +265,22 @@ def print_results(
     folder: Path, datasets: Sequence[str] = (), methods: Sequence[str] = ()
 ) -> None:
     """Print the tables of a classification experiment; no name means all of it."""
-    from drmbench.report.facts import overview
-    from drmbench.run.results import read_results
+    from drmbench.report.facts import overviews
+    from drmbench.running.results import read_results
 
-    results = read_results(folder)
-    title = results.experiment.title or results.name
-    if results.experiment.kind != "classification":
-        done = int((results.rows["status"] == "ok").sum())
-        typer.echo(f"\n{title}: {done} of {results.manifest['expected']} cells done.")
-        return
-    for mode in results.modes:
-        headings, rows, remarks = overview(results, mode, datasets, methods)
-        typer.echo(f"\n{title}; scaling mode {mode}\n")
-        sides = [LEFT, *[RIGHT] * (len(headings) - 1)]
-        print_table(list(zip(headings, sides, strict=True)), rows)
-        typer.echo("")
+    for heading, table, remarks in overviews(read_results(folder), datasets, methods):
+        typer.echo(f"\n{heading}")
+        if table is not None:
+            typer.echo("")
+            show(table)
+            typer.echo("")
         for remark in remarks:
             typer.echo(remark)
 
 
 def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
     """Say how it went and which cells failed; leave with the exit code for that."""
-    from drmbench.run.progress import duration
+    from drmbench.running.progress import duration
 
     for experiment in run.experiments:
         typer.echo(f"\nresults: {experiment.store.folder}")

@@ -11,7 +11,7 @@ from drmbench.config.model import (
     json_schema,
 )
 from drmbench.config.resolve import load_experiments, parse_experiment
-from drmbench.config.values import parse_duration
+from drmbench.config.values import parse_duration, parse_size
 
 __all__ = [
     "DatasetRef",
@@ -25,4 +25,5 @@ __all__ = [
     "load_experiments",
     "parse_duration",
     "parse_experiment",
+    "parse_size",
 ]

@@ -30,10 +30,13 @@ _MAPPINGS = {
 
 
 class Problems:
-    """What is wrong with one file, `source`, and what would be valid."""
+    """What is wrong with one file, `source`, and what would be valid.
 
-    def __init__(self, source: Path) -> None:
-        self.source = source
+    Without `lines`, those of a text that nobody wrote, no message names one.
+    """
+
+    def __init__(self, source: Path, *, lines: bool = True) -> None:
+        self.source, self.lines = source, lines
         self._found: list[tuple[int, str]] = []
 
     def add(self, line: int, message: str) -> None:
@@ -64,7 +67,7 @@ class Problems:
         """
         found = sorted(dict.fromkeys(self._found), key=lambda one: one[0])
         return [
-            f"{self.source}:{line}: {text}" if line else f"{self.source}: {text}"
+            f"{self.source}{f':{line}' if line and self.lines else ''}: {text}"
             for line, text in found
         ]
 

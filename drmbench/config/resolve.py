@@ -101,13 +101,14 @@ def load_experiments(paths: Sequence[Path]) -> list[Experiment]:
 
 
 def parse_experiment(
-    text: str, *, source: Path, datasets: Refs | None = None
+    text: str, *, source: Path, datasets: Refs | None = None, lines: bool = True
 ) -> Experiment:
     """Build an experiment from the YAML text of a file.
 
     Paths in the text are relative to the folder of `source`. If there are `datasets`,
     those in the text are not looked at: no file is opened, and it does not matter
-    whether they can still be found. `InputError` lists all that is wrong.
+    whether they can still be found. `InputError` lists all that is wrong, by line
+    unless `lines` is false.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def parse_experiment(
     >>> experiment.split.train, experiment.timeout
     ('paper', None)
     """
-    problems = Problems(source)
+    problems = Problems(source, lines=lines)
     experiment = _Draft(text, problems, datasets).resolve()
     raise_all(problems.in_order())
     assert experiment is not None
@@ -212,8 +213,8 @@ class _Draft:
         if what not in self._lines:
             self._lines[what] = line
             return True
-        first = f"first in line {self._lines[what]}{advice}"
-        self.problems.add(line, f"{what} is there twice, {first}")
+        first = f", first in line {self._lines[what]}" if self.problems.lines else ""
+        self.problems.add(line, f"{what} is there twice{first}{advice}")
         return False
 
     def _valid_part(self, model: type[ExperimentFile]) -> ExperimentFile:

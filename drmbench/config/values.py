@@ -37,6 +37,7 @@ _DURATION = (
 )
 _DURATIONS = "90s, 10m or 1h30m"
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
+_BYTES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def parse_duration(text: str) -> float:
@@ -56,6 +57,27 @@ def parse_duration(text: str) -> float:
     if not math.isfinite(seconds):
         raise InputError(f"{text!r} is too long a time")
     return seconds
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a size such as ``512M`` or ``8G`` stands for.
+
+    `InputError` is raised if it is not one that a worker process could live with.
+
+    Examples
+    --------
+    >>> parse_size("8G") == 8 * 2**30, parse_size("1.5 GiB") == 3 * 2**29
+    (True, True)
+    """
+    number = text.strip().lower().removesuffix("ib").removesuffix("b")
+    factor = _BYTES.get(number[-1:], 1)
+    try:
+        size = int(float(number.rstrip("kmgt")) * factor)
+    except (ValueError, OverflowError):
+        size = 0
+    if size < 2**28:
+        raise InputError("a size of 256M or more, such as 8G")
+    return size
 
 
 class Says:

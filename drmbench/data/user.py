@@ -80,7 +80,8 @@ def load_user_file(
 
     Notes
     -----
-    npz: arrays ``X`` (one sample per row) and ``y``. MATLAB (up to version 7): a matrix
+    npz: arrays ``X`` (one sample per row) and ``y``, and perhaps ``nominal``, the
+    numbers of columns that hold codes of categories. MATLAB (up to version 7): a matrix
     called X, fea, data or features, or the only matrix beside the labels; samples may
     be its rows or its columns, whichever the number of labels fits.
 
@@ -111,8 +112,8 @@ def load_user_file(
     if not blob.data.strip():
         raise InputError(f"{path}: the file is empty")
     table, place = _read(kind, path, blob, target)
-    _check_complete(blob.name, table, place)
-    class_names, y = _encode(blob.name, table.labels)
+    check_complete(blob.name, table, place)
+    class_names, y = encode_labels(blob.name, table.labels)
     digest = hashlib.sha256(blob.data).hexdigest()
     stem = path
     while stem.suffix.lower() in (*SUFFIXES, *COMPRESSED):
@@ -165,7 +166,7 @@ def _read(kind: str, path: Path, blob: Blob, target: str | None) -> WholeTable:
     return WholeTable(table, lambda row: f"sample {row + 1}")
 
 
-def _check_complete(file: str, table: RawTable, place: Callable[[int], str]) -> None:
+def check_complete(file: str, table: RawTable, place: Callable[[int], str]) -> None:
     """Refuse missing values: no method here could use them as they are."""
     missing = np.isnan(table.X)
     if not missing.any():
@@ -182,7 +183,7 @@ def _check_complete(file: str, table: RawTable, place: Callable[[int], str]) -> 
     )
 
 
-def _encode(
+def encode_labels(
     file: str, labels: NDArray[np.str_]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the sorted class names and every row's class number."""

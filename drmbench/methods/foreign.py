@@ -196,13 +196,14 @@ class Recipe:
 
     @property
     def spec(self) -> EstimatorSpec:
-        """The names of the classes, and the folder if one of them lies there."""
+        """The names of the classes, and the folder of those that are not installed."""
         *steps, last = self.parts
-        used = self.folder in [source_folder(part.path) for part in self.parts]
+        folders = [source_folder(part.path) for part in self.parts]
+        used = self.folder in folders
         return EstimatorSpec(
             last.path,
             tuple((step.prefix, step.path) for step in steps),
-            self.folder if used else None,
+            self.folder if used else next(filter(None, folders), None),
         )
 
     def check_name(self, name: str) -> None:

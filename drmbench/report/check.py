@@ -24,7 +24,7 @@ from drmbench.protocol.allowance import (
     HeldOut,
     mean_allowance,
 )
-from drmbench.run.results import Results, experiments_in, load_results
+from drmbench.running.results import Results, experiments_in, load_results
 
 #: What identifies a row of results.
 KEY = ("dataset", "method", "mode", "scaling", "split")

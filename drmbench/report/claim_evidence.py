@@ -14,7 +14,7 @@ from drmbench.paper import published_table
 from drmbench.protocol.allowance import ROUNDING
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import TableSource, scores_of
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 
 Status = Literal["reproduced", "partly", "not reproduced", "not testable"]
 #: Data sets or columns, as claims name them.

@@ -22,7 +22,7 @@ from drmbench.report.claim_evidence import (
     Status,
     stored_scores,
 )
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 
 #: Every check by its name: the public functions of the two modules of checks.
 CHECKS: dict[str, Callable[..., Finding]] = {

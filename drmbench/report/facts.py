@@ -12,8 +12,8 @@ from drmbench.metrics import get_metric
 from drmbench.paper import table_rows
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report import protocol_words as words
-from drmbench.report.table import Cell, Column, Table, left, right
-from drmbench.run.results import Results, Summary
+from drmbench.report.table import Cell, Column, Table, left, right, text_table
+from drmbench.running.results import Results, Summary
 from drmbench.words import OPTIMISTIC
 
 _CELL = ["dataset", "method", "mode", "split"]
@@ -282,6 +282,25 @@ def _dataset_row(published: Mapping[str, str], entry: DatasetEntry) -> tuple[Cel
         Cell(f"{ratio:.2f}", ratio) if ratio else Cell(""),
         *(Cell(published.get("ir", "")), Cell(entry.difference)),
     )
+
+
+def overviews(
+    results: Results, datasets: Sequence[str] = (), methods: Sequence[str] = ()
+) -> Iterator[tuple[str, Table | None, list[str]]]:
+    """Give a heading, a table and remarks for each scaling mode of a run.
+
+    They are of the data sets and methods that are named, or of all. Measurements have
+    no table here, and a heading that counts them.
+    """
+    title = results.experiment.title or results.name
+    if results.experiment.kind != "classification":
+        done = int((results.rows["status"] == "ok").sum())
+        expected = results.manifest["expected"]
+        yield f"{title}: {done} of {expected} cells done.", None, []
+        return
+    for mode in results.modes:
+        headings, rows, remarks = overview(results, mode, datasets, methods)
+        yield f"{title}; scaling mode {mode}", text_table(headings, rows), remarks
 
 
 def overview(

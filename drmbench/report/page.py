@@ -26,7 +26,7 @@ from drmbench.report.protocol_words import run_command, target_words, times
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, anchor
 from drmbench.report.tables import experiment_tables
-from drmbench.run.results import Results, load_results
+from drmbench.running.results import Results, load_results
 from drmbench.words import paper_place
 
 TITLE = "The Discriminative Ridge Machine, reproduced"

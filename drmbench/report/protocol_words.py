@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drmbench.config.model import Measurement, SplitSpec
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 from drmbench.words import paper_place
 
 

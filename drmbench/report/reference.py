@@ -22,8 +22,8 @@ from drmbench.report.check import (
     require_columns,
 )
 from drmbench.report.facts import count_cells
-from drmbench.run.manifest import read_manifest, write_manifest
-from drmbench.run.results import (
+from drmbench.running.manifest import read_manifest, write_manifest
+from drmbench.running.results import (
     MANIFEST_FILE,
     ROWS_FILE,
     STATUSES,

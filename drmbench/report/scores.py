@@ -18,7 +18,7 @@ import pandas as pd
 from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.paper import PublishedCell, PublishedTable, published_table
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.run.results import Results, Summary
+from drmbench.running.results import Results, Summary
 
 #: How far figures without deviations may be apart before they are said to disagree.
 NO_SPREAD = 0.005

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -96,6 +97,13 @@ def left(*headings: str) -> tuple[Column, ...]:
 def right(*headings: str) -> tuple[Column, ...]:
     """Return columns of numbers."""
     return tuple(Column(heading, "right") for heading in headings)
+
+
+def text_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table of texts for the terminal; the first column stands left."""
+    columns = (*left(*headings[:1]), *right(*headings[1:]))
+    cells = tuple(tuple(map(Cell, row)) for row in rows)
+    return Table(experiment="", kind="", title="", columns=columns, rows=cells)
 
 
 def count_cell(number: int) -> Cell:

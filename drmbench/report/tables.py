@@ -26,7 +26,7 @@ from drmbench.report.html import to_html_page
 from drmbench.report.render import markdown_text, to_csv, to_latex, to_markdown
 from drmbench.report.scores import TableSource, table_sources
 from drmbench.report.table import Table, anchor
-from drmbench.run.results import Results, load_results
+from drmbench.running.results import Results, load_results
 from drmbench.words import paper_place
 
 INDEX = "README.md"

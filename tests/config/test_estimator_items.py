@@ -144,4 +144,4 @@ methods:
 def test_the_example_has_methods_of_both_kinds() -> None:
     (experiment,) = load_experiments([EXAMPLE])
     own = [ref.label for ref in experiment.methods if ref.estimator]
-    assert own == ["boosting", "logistic", "pca-knn"]
+    assert own == ["boosting", "scaled-logistic", "pca-knn"]

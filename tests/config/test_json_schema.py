@@ -152,7 +152,7 @@ def test_the_command_prints_and_writes_the_schema(run: Run, tmp_path: Path) -> N
     assert out.read_text(encoding="utf-8") == printed.out
     refused = run("config", "schema", "--out", str(tmp_path))
     assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "cannot write" in refused.err
+    assert "cannot be written" in refused.err
 
 
 def test_the_command_says_what_would_run(run: Run) -> None:

@@ -13,7 +13,7 @@ from drmbench.data.catalogue import load_catalogue
 from drmbench.methods.registry import list_methods
 from drmbench.paper import find_cell, published_cells, table_rows
 from drmbench.report.claims import Verdict, judge
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 RIVALS = ("svm-rbf", "svm-poly", "knn-euclidean", "knn-cosine", "rf", "c45", "nb")
 TABLE3 = (*RIVALS, "drm-rbf", "drm-poly")

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from result_files import KEEL, default_value, make_results
 
 from drmbench.report.figures import Drawing, draw_all
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 SOLVERS = ("drm-gd", "drm-ppa", "drm-apg")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from drmbench.run.manifest import read_manifest
+from drmbench.running.manifest import read_manifest
 
 Edit = Callable[[dict[str, str]], None]
 

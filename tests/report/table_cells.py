@@ -10,7 +10,7 @@ from drmbench.report.html import to_html_page
 from drmbench.report.render import to_csv
 from drmbench.report.table import Table
 from drmbench.report.tables import experiment_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 
 def tables_of(folder: Path, **options) -> dict[str, Table]:

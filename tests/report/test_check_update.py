@@ -13,7 +13,7 @@ from drmbench.errors import InputError
 from drmbench.protocol.selection import SelectionPlan
 from drmbench.report.check import compare
 from drmbench.report.reference import update_reference
-from drmbench.run.results import read_results
+from drmbench.running.results import read_results
 
 TEN_FOLD = {"kind": "kfold", "k": 10}
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support import REPOSITORY
 
-from drmbench.run.results import read_rows
+from drmbench.running.results import read_rows
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 import result_sums

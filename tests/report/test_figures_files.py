@@ -26,7 +26,7 @@ from drmbench.report.figures import (
     to_svg,
     write_figures,
 )
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 
 def test_every_figure_is_drawn_once(drawings: dict[str, Drawing]) -> None:

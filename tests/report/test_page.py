@@ -23,7 +23,7 @@ from drmbench.report.html import inline_svg
 from drmbench.report.page import Content, ExperimentContent, Group, gather, page
 from drmbench.report.protocol_words import run_command, split_words
 from drmbench.report.tables import experiment_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 VOID = {"meta", "br", "hr", "input", "link", "img"}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from drmbench.report.render import to_markdown
 from drmbench.report.tables import experiment_tables
-from drmbench.run.results import experiments_in, load_results
+from drmbench.running.results import experiments_in, load_results
 
 ROOT = Path(__file__).resolve().parents[2]
 

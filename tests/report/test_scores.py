@@ -8,7 +8,7 @@ import pytest
 from result_files import make_results
 
 from drmbench.report.scores import better_of, plain_first, scores_of, table_sources
-from drmbench.run.results import Summary, load_results
+from drmbench.running.results import Summary, load_results
 
 
 def summary(method: str, mean: float, done: int = 5) -> Summary:

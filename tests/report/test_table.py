@@ -28,7 +28,7 @@ from drmbench.report.render import (
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Cell, Column, Table
 from drmbench.report.tables import rendered_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"

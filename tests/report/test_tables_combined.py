@@ -8,7 +8,7 @@ from table_cells import cells, records, tables_of
 from drmbench.paper import published_table
 from drmbench.report.facts import dataset_tables
 from drmbench.report.tables import experiment_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 
 def test_three_experiments_are_one_table_in_the_papers_order(tmp_path):

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from drmbench.cli.publish import tables as tables_command
 from drmbench.errors import InputError
 from drmbench.report.tables import rendered_tables, write_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 
 def files(folder: Path) -> dict[str, bytes]:

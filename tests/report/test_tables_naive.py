@@ -19,7 +19,7 @@ from support import REPOSITORY
 from drmbench.report.render import to_csv, to_markdown
 from drmbench.report.table import Table
 from drmbench.report.tables import experiment_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 TWO = {"beta": [1.0, 2.0]}
 TABLE = "mine-naive-selection-{}-mode"

@@ -10,7 +10,7 @@ from result_files import make_results
 from table_cells import cells, tables_of
 
 from drmbench.errors import InputError
-from drmbench.run.results import RULES_FILE, read_results
+from drmbench.running.results import RULES_FILE, read_results
 
 HEADER = "dataset,column,method,reading,figure,scaling,rule,mean,sd\n"
 # Published: SVM(R) on haberman 0.4212 ± 0.1451, on glass4 0.6849 ± 0.1855, on glass6

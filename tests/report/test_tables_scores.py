@@ -16,7 +16,7 @@ from table_cells import cells, records, tables_of
 from drmbench.paper import published_cells, published_table
 from drmbench.report.analyses.comparison import score_table
 from drmbench.report.scores import table_sources
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 from drmbench.words import OPTIMISTIC
 
 

@@ -15,7 +15,7 @@ from drmbench.errors import InputError
 from drmbench.report.render import to_csv
 from drmbench.report.table import Table
 from drmbench.report.tables import experiment_tables, write_tables
-from drmbench.run.results import load_results
+from drmbench.running.results import load_results
 
 #: Without the leak, by data set, method and split; None leaves the refit out.
 Without = Callable[[str, str, int], float | None]

@@ -9,8 +9,8 @@ import pytest
 from support import REPOSITORY
 
 from drmbench.config import load_experiments
-from drmbench.run.plan import make_plan
-from drmbench.run.results import read_results
+from drmbench.running.plan import make_plan
+from drmbench.running.results import read_results
 
 CONFIGS = sorted((REPOSITORY / "configs").glob("*.yaml"))
 REFERENCE = REPOSITORY / "results" / "reference"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from run_support import journal_lines, start, wait_until
 
-from drmbench.run.compare import clearly_better, sensible_methods, slug
-from drmbench.run.results import Summary
+from drmbench.running.compare import clearly_better, sensible_methods, slug
+from drmbench.running.results import Summary
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support import REPOSITORY
 
 from drmbench.config import load_experiments, parse_experiment
-from drmbench.run import estimate
-from drmbench.run.estimate import (
+from drmbench.running import estimate
+from drmbench.running.estimate import (
     Estimator,
     KnownTimes,
     PlannedCell,
@@ -22,7 +22,7 @@ from drmbench.run.estimate import (
     Work,
     reference_times,
 )
-from drmbench.run.plan import make_plan
+from drmbench.running.plan import make_plan
 
 REFERENCE = REPOSITORY / "results" / "reference"
 PACES = json.loads(estimate.PACE_FILE.read_text())["paces"]

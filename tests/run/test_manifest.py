@@ -16,13 +16,13 @@ from drmbench.config import (
     parse_experiment,
 )
 from drmbench.errors import InputError
-from drmbench.run.manifest import (
+from drmbench.running.manifest import (
     MANIFEST_VERSION,
     read_manifest,
     stored_experiment,
     upgrade,
 )
-from drmbench.run.results import read_results
+from drmbench.running.results import read_results
 
 REFERENCE = REPOSITORY / "results" / "reference"
 CONFIGS = sorted((REPOSITORY / "configs").glob("*.yaml"))

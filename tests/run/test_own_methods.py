@@ -22,10 +22,10 @@ from support import REPOSITORY
 from drmbench.config import load_experiments
 from drmbench.protocol.evaluate import evaluate
 from drmbench.protocol.selection import fit_seed
-from drmbench.run.execute import load_planned
-from drmbench.run.plan import make_plan
-from drmbench.run.refit import refit_experiment
-from drmbench.run.results import read_results
+from drmbench.running.execute import load_planned
+from drmbench.running.plan import make_plan
+from drmbench.running.refit import refit_experiment
+from drmbench.running.results import read_results
 
 EXAMPLE = REPOSITORY / "examples" / "own_methods.yaml"
 

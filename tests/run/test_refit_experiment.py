@@ -15,8 +15,8 @@ from drmbench.errors import CheckFailedError
 from drmbench.methods.registry import get_method
 from drmbench.protocol.splits import kfold_splits
 from drmbench.report.tables import experiment_tables
-from drmbench.run.refit import refit_experiment
-from drmbench.run.results import load_results, read_results
+from drmbench.running.refit import refit_experiment
+from drmbench.running.results import load_results, read_results
 
 TOOL = Path(__file__).parents[2] / "tools" / "refit_test_scaling.py"
 FIGURES = ("accuracy", "gmean")

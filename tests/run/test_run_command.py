@@ -6,8 +6,8 @@ import pytest
 from run_support import drmbench as drmbench_process
 from run_support import journal_lines, rows_of, write_config
 
-from drmbench.run import runner
-from drmbench.run.runner import default_jobs
+from drmbench.running import runner
+from drmbench.running.runner import default_jobs
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drmbench.errors import InputError
-from drmbench.run import store as store_module
-from drmbench.run.store import DiskFullError, Store, all_records, encode
+from drmbench.running import store as store_module
+from drmbench.running.store import DiskFullError, Store, all_records, encode
 
 
 def record(number, **more):
@@ -146,7 +146,8 @@ def test_a_full_disk_without_reserve_leaves_the_journal_as_it_was(
 def test_a_claimed_cell_is_refused_to_another_process_until_given_back(tmp_path):
     key = record(1)["key"]
     ask = (
-        "import sys; from pathlib import Path; from drmbench.run.store import Store;"
+        "import sys; from pathlib import Path;"
+        "from drmbench.running.store import Store;"
         f"print(Store(Path({str(tmp_path)!r})).claim({key!r}))"
     )
 

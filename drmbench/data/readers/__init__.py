@@ -51,7 +51,7 @@ _READERS = {
     "libsvm": ("libsvm", "read", 1),
     "mat": ("arrays", "read_mat", 1),
     "nci60": ("genes", "read_nci60", 1),
-    "npz": ("arrays", "read_npz", 1),
+    "npz": ("arrays", "read_npz", 2),
     "pgm": ("images", "read_pgm", 1),
     "rdata": ("rdata", "read", 1),
     "semeion": ("delimited", "read_semeion", 1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,9 @@ LABEL_NAMES = ("Y", "y", "gnd", "label", "Label", "labels", "target")
 def read_npz(blobs: list[Blob], *, x: str = "X", y: str = "y") -> RawTable:
     """Read archives, each with the samples, one per row, and labels; never unpickle.
 
-    `x` and `y` are the names of the arrays with the samples and with their labels.
+    `x` and `y` are the names of the arrays with the samples and with their labels. An
+    array ``nominal`` beside them has the numbers of the columns, from 0, whose values
+    are codes of categories.
 
     Examples
     --------
@@ -51,9 +54,24 @@ def read_npz(blobs: list[Blob], *, x: str = "X", y: str = "y") -> RawTable:
                         f"{did_you_mean(name, archive.files)}"
                         f" Arrays: {', '.join(archive.files)}"
                     )
-            return array_table(blob.name, archive[x], archive[y])
+            table = array_table(blob.name, archive[x], archive[y])
+            if "nominal" not in archive.files:
+                return table
+            return replace(table, nominal=_columns(blob, table, archive["nominal"]))
 
     return read_each(blobs, read_one)
+
+
+def _columns(blob: Blob, table: RawTable, numbers: NDArray[Any]) -> tuple[int, ...]:
+    """Return the numbers of columns that an archive has, which must be there."""
+    p = table.X.shape[1]
+    whole = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not numbers.size)
+    if not whole or np.any((numbers < 0) | (numbers >= p)):
+        raise InputError(
+            f"{blob.name}: the array 'nominal' must be a list of column numbers from 0"
+            f" to {p - 1}"
+        )
+    return tuple(np.unique(numbers).astype(int).tolist())
 
 
 def read_mat(

@@ -25,7 +25,7 @@ from drmbench.report.table import (
     right,
     three_digits,
 )
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 from drmbench.words import MODES
 
 if TYPE_CHECKING:

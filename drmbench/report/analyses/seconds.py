@@ -18,7 +18,7 @@ from drmbench.report.table import (
     left,
     right,
 )
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 from drmbench.words import MODES
 
 _STAGES = {f"seconds_{step}": step for step in ("select", "fit", "predict")}

@@ -32,7 +32,7 @@ from drmbench.report.table import (
     right,
     signed_cell,
 )
-from drmbench.run.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
+from drmbench.running.results import OWN_MAXIMA, TRAINING_MAXIMA, Results
 from drmbench.words import metric_words
 
 #: What `drmbench tables` cannot do itself, since it runs nothing.

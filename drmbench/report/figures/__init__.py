@@ -18,7 +18,7 @@ from drmbench.paper import published_table
 from drmbench.report.figures import ablation, measured, published, ranks, tradeoff
 from drmbench.report.figures.drawing import Drawing, NothingToDrawError
 from drmbench.report.figures.style import fix_layout, house_style
-from drmbench.run.results import Results, load_results
+from drmbench.running.results import Results, load_results
 
 __all__ = [
     "FORMATS",

@@ -28,7 +28,7 @@ from drmbench.report.figures.style import (
     new_figure,
     plain_numbers,
 )
-from drmbench.run.results import Results, Summary
+from drmbench.running.results import Results, Summary
 
 MODELS = ("drm", "krr")
 KERNELS = {"rbf": "rbf kernel", "poly": "polynomial kernel"}

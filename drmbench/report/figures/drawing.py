@@ -13,7 +13,7 @@ from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.protocol_words import split_words, times
 from drmbench.report.scores import Scores, plain_first, scores_of, table_sources
 from drmbench.report.statistics import CompletePart
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 from drmbench.words import MODES, metric_words
 
 #: More names than these are counted, not listed.

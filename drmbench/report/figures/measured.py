@@ -34,7 +34,7 @@ from drmbench.report.figures.style import (
     new_figure,
 )
 from drmbench.report.protocol_words import times
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 
 #: The penalty at which the paper shows the objective.
 TRACE_BETA = 1e4

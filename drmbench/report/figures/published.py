@@ -36,7 +36,7 @@ from drmbench.report.figures.style import (
 )
 from drmbench.report.protocol_words import target_words, times
 from drmbench.report.scores import ScoreCell, Scores
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 
 #: Cells that have both figures, by column of the paper's table.
 Columns = dict[str, list[ScoreCell]]

@@ -37,7 +37,7 @@ from drmbench.report.statistics import (
     friedman,
     mean_ranks,
 )
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 from drmbench.words import metric_words
 
 #: Ranks over fewer data sets than these say nothing.

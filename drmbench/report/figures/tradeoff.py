@@ -37,7 +37,7 @@ from drmbench.report.figures.style import (
     new_figure,
 )
 from drmbench.report.statistics import complete_part
-from drmbench.run.results import Results
+from drmbench.running.results import Results
 from drmbench.words import metric_words
 
 _SECONDS = ["seconds_select", "seconds_fit", "seconds_predict"]

@@ -26,11 +26,11 @@ from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method
-from drmbench.run.task import SCHEMA_VERSION
-from drmbench.run.worker import machine_memory
+from drmbench.running.task import SCHEMA_VERSION
+from drmbench.running.worker import machine_memory
 
 if TYPE_CHECKING:
-    from drmbench.run.plan import Plan
+    from drmbench.running.plan import Plan
 
 #: Version of how manifests are laid out.
 MANIFEST_VERSION = 2

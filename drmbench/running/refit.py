@@ -26,11 +26,11 @@ from drmbench.methods.base import CANDIDATE_FAILURES
 from drmbench.metrics import METRICS, ClassRoles, measure
 from drmbench.protocol.allowance import ROUNDING, HeldOut
 from drmbench.protocol.evaluate import refit_separate
-from drmbench.run.execute import informed, load_planned
-from drmbench.run.plan import make_plan
-from drmbench.run.results import OWN_MAXIMA, REFITS_FILE, TRAINING_MAXIMA, Results
-from drmbench.run.store import write_csv
-from drmbench.run.task import Task
+from drmbench.running.execute import informed, load_planned
+from drmbench.running.plan import make_plan
+from drmbench.running.results import OWN_MAXIMA, REFITS_FILE, TRAINING_MAXIMA, Results
+from drmbench.running.store import write_csv
+from drmbench.running.task import Task
 
 #: Data set, label of the method, and split.
 Key = tuple[str, str, int]

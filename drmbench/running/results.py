@@ -3,8 +3,8 @@
 A folder of results has one folder per experiment, each with ``results.csv`` (one row
 per data set, method, scaling and split) and ``manifest.json``; ``test_scaling.csv`` has
 the models of scaled rows fitted again, where that was done
-(:mod:`drmbench.run.refit`), and ``rules.csv`` what other ways to read the paper give
-(``tools/keel_rules.py``).
+(:mod:`drmbench.running.refit`), and ``rules.csv`` what other ways to read the paper
+give (``tools/keel_rules.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from drmbench.errors import InputError, did_you_mean
 from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
-from drmbench.run.manifest import read_manifest
+from drmbench.running.manifest import read_manifest
 
 ROWS_FILE = "results.csv"
 MANIFEST_FILE = "manifest.json"

@@ -1,4 +1,4 @@
-"""Showing how a run goes: a live bar on a terminal, plain lines everywhere else."""
+"""Showing how a run goes: a bar on a terminal or in a notebook, else plain lines."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from drmbench.run.estimate import Estimator
-from drmbench.run.store import Record
-from drmbench.run.task import Task
+from drmbench.running.estimate import Estimator
+from drmbench.running.store import Record
+from drmbench.running.task import Task
 
 
 def duration(seconds: float) -> str:
@@ -136,3 +136,39 @@ class RichProgress(PlainProgress):
         now = "; ".join(describe(task) for task in self._running.values())
         fields: dict[str, Any] = {"description": f"running {now}", "visible": bool(now)}
         self._bar.update(self._now, **fields)
+
+
+class NotebookProgress(PlainProgress):
+    """A bar of letters that a notebook can show, and failures as they come."""
+
+    def __enter__(self) -> NotebookProgress:
+        from tqdm import tqdm
+
+        self._bar = tqdm(total=self._total, desc="cells", unit="cell", leave=False)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.close()
+
+    def finished(self, task: Task, record: Record) -> None:
+        """Move the bar, and print the cell if it failed."""
+        if record["status"] != "ok":
+            self.say(f"{describe(task)}: {record['status']}: {record['reason']}")
+        self._count(task, record)
+        self._bar.update()
+
+    def say(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._bar.write(text, file=sys.stderr)
+
+
+def in_notebook() -> bool:
+    """Say whether this process is the kernel of a notebook."""
+    return "ipykernel" in sys.modules
+
+
+def progress_kind(bar: bool) -> type[PlainProgress]:
+    """Return how a run is shown here, with a bar if that is wanted and possible."""
+    if bar and sys.stderr.isatty():
+        return RichProgress
+    return NotebookProgress if bar and in_notebook() else PlainProgress

@@ -20,7 +20,7 @@ from drmbench.methods.registry import with_overrides
 from drmbench.protocol.evaluate import Outcome, evaluate
 from drmbench.protocol.scaling import Scaling, scale_test, scale_train
 from drmbench.protocol.splits import Split, random_splits, stable_seed
-from drmbench.run.task import Task
+from drmbench.running.task import Task
 
 Row = dict[str, Any]
 

@@ -14,9 +14,9 @@ from drmbench.data.paths import find_places
 from drmbench.data.sources import availability, files_to_fetch
 from drmbench.errors import DataUnavailableError, InputError, did_you_mean
 from drmbench.protocol.splits import SplitPlan
-from drmbench.run.execute import load_dataset, sizes_within
-from drmbench.run.task import Task, make_task
-from drmbench.run.worker import cell_memory
+from drmbench.running.execute import load_dataset, sizes_within
+from drmbench.running.task import Task, make_task
+from drmbench.running.worker import cell_memory
 
 #: Folds that the catalogue's fold files have.
 _FOLDS = 5

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drmbench.data.dataset import Dataset
 from drmbench.errors import InputError
-from drmbench.run.compare import SELECTION_ROWS, own_name, sensible_methods, slug
+from drmbench.running.compare import SELECTION_ROWS, own_name, sensible_methods, slug
 
 #: Outer folds, where every class has so many rows.
 _FOLDS = 5

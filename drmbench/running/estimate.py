@@ -26,11 +26,11 @@ from drmbench.config.model import Experiment, Kind, Measurement, MethodRef
 from drmbench.errors import InputError
 from drmbench.methods.base import Method
 from drmbench.protocol.protocol import Protocol
-from drmbench.run.execute import sizes_within
-from drmbench.run.manifest import read_manifest
-from drmbench.run.plan import PlannedDataset
-from drmbench.run.results import MANIFEST_FILE, ROWS_FILE
-from drmbench.run.task import Task
+from drmbench.running.execute import sizes_within
+from drmbench.running.manifest import read_manifest
+from drmbench.running.plan import PlannedDataset
+from drmbench.running.results import MANIFEST_FILE, ROWS_FILE
+from drmbench.running.task import Task
 from drmbench.shipped import shipped_reference
 
 #: Processor time that cells of each experiment take per second that the committed rows

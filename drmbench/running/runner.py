@@ -6,7 +6,6 @@ import json
 import math
 import os
 import signal
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,14 +16,14 @@ from typing import Any
 
 from drmbench.config.model import Experiment
 from drmbench.errors import DataUnavailableError, InputError
-from drmbench.run.estimate import Estimator, PlannedCell
-from drmbench.run.execute import failed_rows
-from drmbench.run.manifest import make_manifest, write_manifest
-from drmbench.run.plan import Plan, PlannedDataset, make_plan, matcher
-from drmbench.run.pool import Job, Pool, make_pool
-from drmbench.run.progress import PlainProgress, RichProgress, describe
-from drmbench.run.results import MANIFEST_FILE
-from drmbench.run.store import (
+from drmbench.running.estimate import Estimator, PlannedCell
+from drmbench.running.execute import failed_rows
+from drmbench.running.manifest import make_manifest, write_manifest
+from drmbench.running.plan import Plan, PlannedDataset, make_plan, matcher
+from drmbench.running.pool import Job, Pool, make_pool
+from drmbench.running.progress import PlainProgress, describe, progress_kind
+from drmbench.running.results import MANIFEST_FILE
+from drmbench.running.store import (
     DiskFullError,
     Record,
     Store,
@@ -32,8 +31,8 @@ from drmbench.run.store import (
     write_parquet,
     write_rows,
 )
-from drmbench.run.task import SCHEMA_VERSION, Task
-from drmbench.run.worker import Answer
+from drmbench.running.task import SCHEMA_VERSION, Task
+from drmbench.running.worker import Answer
 
 #: Where Linux says what a container may use.
 _CGROUP = Path("/sys/fs/cgroup")
@@ -216,8 +215,7 @@ class Run:
     def start(self) -> RunOutcome:
         """Run all new cells and show how it goes."""
         options, started = self.options, time.monotonic()
-        bar = options.bar and not options.verbose
-        kind = RichProgress if bar and sys.stderr.isatty() else PlainProgress
+        kind = progress_kind(options.bar and not options.verbose)
         quiet = not (options.bar or options.verbose)
         progress = kind(self.new, self.estimator, options.jobs, quiet=quiet)
         with progress, ExitStack() as stack:

@@ -1,9 +1,10 @@
 """Worker processes: the handle that a run has on one, its own loop, and their memory.
 
-A worker is started as ``python -m drmbench.run.worker``; it takes cells and gives back
-rows as lines of JSON, and ends when its standard input does, so it never outlives the
-run that started it. Plain pipes rather than ``multiprocessing``: the same class serves
-the local pool and the workers of a dask cluster, which may not start daemons' children.
+A worker is started as ``python -m drmbench.running.worker``; it takes cells and gives
+back rows as lines of JSON, and ends when its standard input does, so it never outlives
+the run that started it. Plain pipes rather than ``multiprocessing``: the same class
+serves the local pool and the workers of a dask cluster, which may not start daemons'
+children.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Worker:
         environment = {**os.environ, "DRMBENCH_WORKER_BYTES": str(memory)}
         environment |= dict.fromkeys(THREAD_VARIABLES, "1")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "drmbench.run.worker"],
+            [sys.executable, "-m", "drmbench.running.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -197,7 +198,7 @@ def main() -> None:
     from threadpoolctl import threadpool_limits
 
     from drmbench.methods.registry import builtin_names, get_method
-    from drmbench.run import execute  # noqa: F401
+    from drmbench.running import execute  # noqa: F401
 
     for name in builtin_names():
         get_method(name)
@@ -209,8 +210,8 @@ def main() -> None:
 
 def _answer(line: bytes) -> dict[str, Any]:
     from drmbench.errors import DrmbenchError
-    from drmbench.run.execute import execute
-    from drmbench.run.task import Task
+    from drmbench.running.execute import execute
+    from drmbench.running.task import Task
 
     try:
         return {"rows": execute(Task.model_validate_json(line))}

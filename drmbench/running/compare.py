@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -13,7 +14,7 @@ from drmbench.data.dataset import Dataset
 from drmbench.methods.foreign import default_label
 from drmbench.methods.registry import get_method
 from drmbench.metrics import get_metric, mean_and_spread
-from drmbench.run.results import Results, Summary
+from drmbench.running.results import Results, Summary
 
 #: Training rows beyond which kernel methods take too long to be sensible.
 MANY_ROWS = 8000
@@ -52,22 +53,25 @@ def comparison_config(
     path: Path,
     target: str | None,
     *,
-    methods: Sequence[str],
+    methods: Sequence[str | Mapping[str, Any]],
     metric: str,
     folds: int,
     seed: int,
+    repeats: int = 1,
+    scaling: str = "honest",
 ) -> str:
     """Return the YAML text of an honest comparison, to build on.
 
-    ``dataset`` is what was read from ``path``, ``methods`` are names or classes as
-    ``module:Class``, ``metric`` is what selects parameters and is reported first,
-    ``folds`` the number of outer folds.
+    ``dataset`` is what was read from ``path``, ``methods`` are names, classes as
+    ``module:Class`` or items of a config, ``metric`` is what selects parameters and is
+    reported first, ``folds`` the number of outer folds, drawn ``repeats`` times.
     """
     others = [m for m in ("gmean", "accuracy", "balanced_accuracy") if m != metric]
+    items = [_item(method) for method in methods]
     slow = {
-        default_label(name) if ":" in name else name: {**_FEW_FOLDS}
-        for name in methods
-        if not _has_fast_leave_one_out(name)
+        _label(item): {**_FEW_FOLDS}
+        for item in items
+        if not _has_fast_leave_one_out(item)
     }
     selection: dict[str, object] = {"kind": "loo", "metric": metric}
     selection["subset"] = SELECTION_ROWS
@@ -80,11 +84,13 @@ def comparison_config(
         "name": f"compare-{slug(dataset.name)}",
         "title": f"Methods compared on {dataset.name}",
         "datasets": [source],
-        "methods": [{"estimator": m} if ":" in m else m for m in methods],
+        "methods": [
+            item["name"] if item.keys() == {"name"} else item for item in items
+        ],
         "protocol": {
-            "split": {"kind": "kfold", "k": folds, "repeats": 1},
+            "split": {"kind": "kfold", "k": folds, "repeats": repeats},
             "selection": selection,
-            "scaling": "honest",
+            "scaling": scaling,
         },
         "metrics": [metric, *others],
         "seed": seed,
@@ -94,10 +100,22 @@ def comparison_config(
     return text
 
 
-def _has_fast_leave_one_out(name: str) -> bool:
-    if ":" in name:  # the class of an estimator
+def _item(method: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return a method as an item of a config."""
+    if isinstance(method, str):
+        return {"estimator" if ":" in method else "name": method}
+    return dict(method)
+
+
+def _label(item: Mapping[str, Any]) -> str:
+    own = default_label(item["estimator"]) if "estimator" in item else item["name"]
+    return str(item.get("as") or own)
+
+
+def _has_fast_leave_one_out(item: Mapping[str, Any]) -> bool:
+    if "estimator" in item:
         return False
-    method = get_method(name)
+    method = get_method(item["name"])
     fast = method.family in _FAST_LEAVE_ONE_OUT
     return fast and method.predict_left_out is not None
 

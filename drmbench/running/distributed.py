@@ -17,8 +17,8 @@ from typing import Any
 
 from drmbench import __version__
 from drmbench.errors import DrmbenchError, InputError
-from drmbench.run.pool import Job
-from drmbench.run.worker import Answer, Worker, default_memory
+from drmbench.running.pool import Job
+from drmbench.running.worker import Answer, Worker, default_memory
 
 #: How long to look for a scheduler, and for its first worker.
 CONNECT_SECONDS = 15.0

@@ -6,9 +6,9 @@ import select
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from drmbench.run.store import Record, Store
-from drmbench.run.task import Task
-from drmbench.run.worker import Answer, Worker, default_memory
+from drmbench.running.store import Record, Store
+from drmbench.running.task import Task
+from drmbench.running.worker import Answer, Worker, default_memory
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ def make_pool(jobs: int, memory: int, scheduler: str) -> Pool:
     ``memory`` is for all cells together; 0 is a share of the machine's.
     """
     if scheduler:
-        from drmbench.run.distributed import DaskPool
+        from drmbench.running.distributed import DaskPool
 
         return DaskPool.connect(scheduler, jobs, memory)
     return LocalPool(jobs, memory or default_memory())

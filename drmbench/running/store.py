@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import locked, replacing
-from drmbench.run.results import ROWS_FILE, read_rows
-from drmbench.run.task import SCHEMA_VERSION
+from drmbench.running.results import ROWS_FILE, read_rows
+from drmbench.running.task import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from drmbench.run.plan import Plan
+    from drmbench.running.plan import Plan
 
 try:
     import fcntl
