@@ -144,7 +144,8 @@ class NotebookProgress(PlainProgress):
     def __enter__(self) -> NotebookProgress:
         from tqdm import tqdm
 
-        self._bar = tqdm(total=self._total, desc="cells", unit="cell", leave=False)
+        shown = {"desc": "cells", "unit": "cell", "leave": False}
+        self._bar = tqdm(total=self._total, disable=not self._total, **shown)
         return self
 
     def __exit__(self, *exception: object) -> None:

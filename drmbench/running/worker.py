@@ -32,6 +32,7 @@ START_SECONDS = 300.0
 THREAD_VARIABLES = (
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
     *("NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+    "LOKY_MAX_CPU_COUNT",  # joblib's, and that of packages which ask it, as LightGBM
 )
 
 #: Share of the machine's memory that all cells together may use.
