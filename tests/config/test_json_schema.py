@@ -19,6 +19,7 @@ OURS = sorted(
     path
     for folder in ("configs", "examples")
     for path in (REPOSITORY / folder).glob("*.yaml")
+    if path.stem != "lightgbm"  # which needs a package that is not ours
 )
 BAD = sorted((REPOSITORY / "tests" / "bad_configs").glob("*.yaml"))
 
