@@ -47,7 +47,9 @@ def force_way(patch, own_systems):
 @ways
 @given(
     weighted_problems(),
-    st.one_of(oracle.kernels, st.sampled_from([("poly", 5), ("rbf", 1e-6)])),
+    st.one_of(
+        oracle.kernels, st.sampled_from([("poly", 5), ("rbf", 1e-6), ("rbf", 1e3)])
+    ),
     oracle.alphas,
     st.one_of(oracle.betas, st.just(1e-3)),
     st.sampled_from([0.1, 1.0, 30.0]),
