@@ -113,7 +113,7 @@ def collaborative_distances(
 
 
 @dataclass(frozen=True)
-class Penalty:
+class CollaborativePenalty:
     """The weights of the objective, and the system that follows from them."""
 
     lam: float  #: Weight of the coefficients' size
@@ -283,8 +283,8 @@ class CollaborativeClassifier(NearestClassMixin, ClassifierMixin, BaseEstimator)
             result[part] = self._rule(Y[part], W, self._Z, self._partition)
         return result
 
-    def _penalty(self) -> Penalty:
-        return Penalty(float(self.lam), 0.0)
+    def _penalty(self) -> CollaborativePenalty:
+        return CollaborativePenalty(float(self.lam), 0.0)
 
 
 class ProbabilisticCollaborativeClassifier(CollaborativeClassifier):
@@ -332,8 +332,8 @@ class ProbabilisticCollaborativeClassifier(CollaborativeClassifier):
         super().__init__(lam=lam)
         self.gamma = gamma
 
-    def _penalty(self) -> Penalty:
-        return Penalty(float(self.lam), float(self.gamma))
+    def _penalty(self) -> CollaborativePenalty:
+        return CollaborativePenalty(float(self.lam), float(self.gamma))
 
 
 def _with_left_out(method: Method, rule: Rule) -> Method:
@@ -353,7 +353,9 @@ def _with_left_out(method: Method, rule: Rule) -> Method:
         answer.failures |= refitted.failures
         for number, params in enumerate(candidates):
             with answer.attempt([number]):
-                penalty = Penalty(float(params["lam"]), float(params.get("gamma", 0)))
+                penalty = CollaborativePenalty(
+                    float(params["lam"]), float(params.get("gamma", 0))
+                )
                 W = penalty.left_out_coefficients(G, partition)
                 labels = nearest_class(rule(Z, W, Z, partition), partition.classes)
                 answer.labels[number] = partition.to_sample_order(labels)

@@ -21,7 +21,7 @@ from drmbench.methods.base import (
 from drmbench.methods.registry import get_method
 from drmbench.methods.representation import (
     CollaborativeClassifier,
-    Penalty,
+    CollaborativePenalty,
     ProbabilisticCollaborativeClassifier,
     unit_rows,
 )
@@ -133,7 +133,7 @@ def test_systems_of_features_and_of_samples_agree(
     problem: Problem, lam: float, gamma: float
 ) -> None:
     X, y = problem
-    partition, penalty = ClassPartition.of(y), Penalty(lam, gamma)
+    partition, penalty = ClassPartition.of(y), CollaborativePenalty(lam, gamma)
     Z = unit_rows(X)[partition.order]
     by_samples = penalty._solve(penalty.system(Z @ Z.T, partition), Z)
     by_features = penalty._map_by_features(Z, partition)
@@ -160,7 +160,7 @@ def test_leave_one_out_equals_refits(
 @pytest.mark.parametrize("gamma", [0.0, 0.4])
 def test_left_out_coefficients_are_those_of_refits(gamma: float) -> None:
     X, y = blobs((6, 5, 7), 30)
-    partition, penalty = ClassPartition.of(y), Penalty(0.02, gamma)
+    partition, penalty = ClassPartition.of(y), CollaborativePenalty(0.02, gamma)
     X, y = X[partition.order], y[partition.order]
     Z = unit_rows(X)
     found = penalty.left_out_coefficients(Z @ Z.T, partition)
