@@ -352,6 +352,13 @@ def test_a_method_that_fails_comes_last_with_its_reason(blobs, tmp_path, monkeyp
     assert not found.complete
 
 
+def test_the_papers_scaling_is_called_optimistic(blobs, compared):
+    found = package.compare(*blobs, methods="nb", folds=2, scaling="paper")
+    for shown in (repr(found), found._repr_html_()):
+        assert "optimistic: the test part was scaled by its own maxima" in shown
+    assert "optimistic" not in repr(compared) + compared._repr_html_()
+
+
 def test_dask_gives_the_same_rows(blobs, tmp_path):
     pytest.importorskip("distributed")
     options = {"methods": {"mine": SVC(), "nb": "nb"}, "folds": 2, "jobs": 1}
