@@ -20,6 +20,7 @@ from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, figure_cell, sentence
 from drmbench.running.compare import ranking, seconds_of, verdict
 from drmbench.running.results import Results, Summary, read_results, rows_expected
+from drmbench.words import MODES
 
 
 class RunResults:
@@ -167,12 +168,17 @@ class Comparison(RunResults):
         return verdict(self.stored)
 
     def __repr__(self) -> str:
-        table = to_text(ranking_table(self.stored))
-        return f"{table}\n\n{self.verdict}\n\nresults: {self.folder}"
+        table, scaled = to_text(ranking_table(self.stored)), self._scaled
+        return f"{table}\n\n{self.verdict}\n{scaled}\n\nresults: {self.folder}"
 
     def _tables(self) -> list[Table]:
         return [ranking_table(self.stored)]
 
     def _lines(self) -> list[str]:
         selection = sentence(selection_words(self.stored))
-        return [self.verdict, *super()._lines(), f"Selection: {selection}"]
+        lines = (*super()._lines(), self._scaled, f"Selection: {selection}")
+        return [self.verdict, *lines]
+
+    @property
+    def _scaled(self) -> str:
+        return MODES[self.stored.modes[0]].note

@@ -127,6 +127,16 @@ def test_failures_and_time_limits_are_those_of_their_cells(drmbench, toys):
     assert "failed: iris, breaks, none, split 0, 1: TypeError: cannot fit" in err
 
 
+def test_an_estimator_that_asks_joblib_gets_one_processor(drmbench, tmp_path):
+    asks = "class Asks(Toy):\n    def fit(self, X, y):\n"
+    says = "        import joblib\n        raise OSError(joblib.cpu_count())\n"
+    (tmp_path / "toys.py").write_text(TOY + asks + says)
+    config = write_config(tmp_path, methods=[{"estimator": "toys:Asks"}])
+    code, _, _ = drmbench("run", config, "--out", tmp_path, "--jobs", 1)
+    assert code == 1
+    assert {row["reason"] for row in rows_of(tmp_path / "trial")} == {"OSError: 1"}
+
+
 def test_a_killed_run_goes_on_where_it_stopped(drmbench, toys):
     methods = [toy(f"toy-{n}", seconds=0.3 + n / 1000) for n in range(3)]
     config = write_config(toys, methods=methods)

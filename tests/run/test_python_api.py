@@ -335,6 +335,40 @@ def test_with_a_folder_it_goes_on_and_the_command_agrees(drmbench, blobs, tmp_pa
     assert "8 cells are there already; 0 to run" in err
 
 
+def test_a_method_that_fails_comes_last_with_its_reason(blobs, tmp_path, monkeypatch):
+    (tmp_path / "toys.py").write_text(TOY.replace("cannot fit", "cannot <fit>"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    from toys import Toy
+
+    methods = {"broken": Toy(fails="always"), "fine": Toy()}
+    found = package.compare(*blobs, methods=methods, folds=2, scaling="none")
+    assert found.ranking["method"].tolist() == ["fine", "broken"]
+    assert found.ranking["failed"].tolist() == [0, 2]
+    reason = "failed: TypeError: cannot <fit> 30 rows"
+    assert found.ranking["reason"].tolist() == ["", reason]
+    assert set(found.failures["reason"]) == {"TypeError: cannot <fit> 30 rows"}
+    assert reason in repr(found)
+    assert reason in [text for _, text in Parsed(found._repr_html_()).texts]
+    assert not found.complete
+
+
+def test_the_papers_scaling_is_called_optimistic(blobs, compared):
+    found = package.compare(*blobs, methods="nb", folds=2, scaling="paper")
+    for shown in (repr(found), found._repr_html_()):
+        assert "optimistic: the test part was scaled by its own maxima" in shown
+    assert "optimistic" not in repr(compared) + compared._repr_html_()
+
+
+def test_dask_gives_the_same_rows(blobs, tmp_path):
+    pytest.importorskip("distributed")
+    options = {"methods": {"mine": SVC(), "nb": "nb"}, "folds": 2, "jobs": 1}
+    here = package.compare(*blobs, out=tmp_path / "here", **options)
+    there = package.compare(
+        *blobs, out=tmp_path / "there", scheduler="local", **options
+    )
+    assert rows_of(there.folder) == rows_of(here.folder)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
