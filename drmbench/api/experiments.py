@@ -26,6 +26,7 @@ from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.running.progress import in_notebook
 from drmbench.running.runner import Run, RunOptions, default_jobs
+from drmbench.shipped import find_config
 
 #: What a config that is no file is written to, in the folder of its results.
 CONFIG_FILE = "config.yaml"
@@ -57,9 +58,10 @@ def run(
     Parameters
     ----------
     config : path or mapping
-        An experiment file, or its content as a mapping with the same keys. In a
-        mapping, ``methods`` may also map names to methods as :func:`drmbench.compare`
-        takes them, and paths are relative to the working directory.
+        An experiment file, the name of a packaged one (``"quick"``), or the content
+        of a file as a mapping with the same keys. In a mapping, ``methods`` may also
+        map names to methods as :func:`drmbench.compare` takes them, and paths are
+        relative to the working directory.
     out : path, optional
         Folder of the results, by default ``results/runs``; those of the experiment go
         to a folder of its name in it.
@@ -109,7 +111,7 @@ def run(
     if isinstance(config, Mapping):
         experiment = experiment_of(_as_text(config), folder)
     elif isinstance(config, str | os.PathLike):
-        (experiment,) = load_experiments([Path(config)])
+        (experiment,) = load_experiments([find_config(Path(config))])
     else:
         kind = type(config).__name__
         raise InputError(f"config must be a path or a mapping, not {kind}")

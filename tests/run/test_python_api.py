@@ -116,6 +116,15 @@ def test_a_file_runs_as_by_the_command(drmbench, tmp_path):
     assert not results.table("gmean").equals(results.table())
 
 
+def test_a_packaged_config_runs_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # no configs folder here
+    results = package.run(
+        "quick", out="out", datasets=["iris"], methods=["nb"], progress=False
+    )
+    assert set(results.frame["method"]) == {"nb"}
+    assert results.folder == tmp_path / "out" / "quick"
+
+
 def test_a_mapping_runs_and_goes_on(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     np.savez("mine.npz", X=np.random.default_rng(0).normal(size=(30, 2)), y=[0, 1] * 15)
