@@ -100,7 +100,7 @@ def compare(
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
     >>> found = drmbench.compare(
-    ...     X, y, folds=2, methods={"logistic": LogisticRegression(), "bayes": "nb"})
+    ...     X, y, folds=2, methods={"mine": LogisticRegression(), "bayes": "nb"})
     >>> sorted(found.ranking["method"]), found.complete
     (['bayes', 'logistic'], True)
     """
