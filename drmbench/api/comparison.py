@@ -102,7 +102,7 @@ def compare(
     >>> found = drmbench.compare(
     ...     X, y, folds=2, methods={"mine": LogisticRegression(), "bayes": "nb"})
     >>> sorted(found.ranking["method"]), found.complete
-    (['bayes', 'logistic'], True)
+    (['bayes', 'mine'], True)
     """
     get_metric(metric, scalar=True)
     dataset = dataset_in_memory(X, y, name=name, categorical=categorical)
