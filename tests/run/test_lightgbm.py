@@ -26,7 +26,7 @@ def test_the_example_goes_on_after_kill_nine_and_is_reported(drmbench, tmp_path)
     assert code == 0, err
     assert f"{before} cells are there already" in err
     assert "lgbm-trees" in text
-    with clean_imports():
+    with clean_imports(tmp_path):
         assert package.run(EXAMPLE, out=whole).complete
     assert rows_of(out / "lightgbm") == rows_of(whole / "lightgbm")
     code, _, err = drmbench("tables", "--results", out, "--out", tmp_path)
