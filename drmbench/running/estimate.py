@@ -110,6 +110,8 @@ def describe_work(
         rounds = 1 if at_once or candidates == 1 else plan.naive_fits(n_train)
         how |= {"mode": protocol.scaling, "kind": plan.kind, "subset": plan.rows_used}
         how |= {"k": plan.k, "repeats": plan.repeats, "share": plan.train_share}
+        if protocol.preparation != "codes":
+            how["preparation"] = protocol.preparation
         size = _size(n_train, used, p, classes, at_once)
         skipped = method.most_features is not None and p > method.most_features
         fits = 0 if skipped else rounds * candidates * _scalings(protocol, method)
