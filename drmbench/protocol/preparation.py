@@ -31,11 +31,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     """Make a table of numbers, codes and missing values a matrix of numbers.
 
     A missing number becomes the median of its column, and a column in which some are
-    missing is accompanied by one that tells where (1 is missing). Then numbers are
-    scaled. A nominal column becomes one column of zeros and ones for each of its
-    levels; a missing value is a level, and of two levels only the second has a column.
-    Of more than `max_levels` levels the most frequent have columns, and the others
-    share one. Columns of zeros and ones are not scaled.
+    missing is accompanied by one that tells where (1 is missing). Numbers are scaled by
+    what the known ones tell. A nominal column becomes one column of zeros and ones for
+    each of its levels; a missing value is a level, and of two levels only the second
+    has a column. Of more than `max_levels` levels the most frequent have columns, and
+    the others share one. Columns of zeros and ones are not scaled.
 
     Parameters
     ----------
@@ -111,12 +111,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         missing = np.isnan(numbers)
         n_missing = missing.sum(axis=0)
         self.known_ = n_missing < len(X)
-        self.fill_values_ = np.zeros(len(self.numeric_))
+        n_numeric = len(self.numeric_)
+        self.fill_values_ = np.zeros(n_numeric)
         self.fill_values_[self.known_] = np.nanmedian(numbers[:, self.known_], axis=0)
         self.indicated_ = self.numeric_[(n_missing > 0) & self.known_]
-        self.centre_, self.scale_ = centre_and_scale(
-            self.scaling, self._filled(numbers)
-        )
+        self.centre_, self.scale_ = np.zeros(n_numeric), np.ones(n_numeric)
+        centre, scale = centre_and_scale(self.scaling, numbers[:, self.known_])
+        self.centre_[self.known_], self.scale_[self.known_] = centre, scale
         found = [_own_levels(_with_missing(X[:, j]), self.max_levels) for j in nominal]
         self.levels_ = [levels for levels, _ in found]
         self.lumped_ = [lumped for _, lumped in found]
@@ -184,6 +185,17 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return np.where(np.isnan(numbers) | ~self.known_, self.fill_values_, numbers)
 
 
+def prepared_width(X: Matrix, nominal: Sequence[int]) -> int:
+    """Return how many columns a table has once it is prepared.
+
+    Examples
+    --------
+    >>> prepared_width(np.array([[1.0, 0], [2, 2], [3, 1]]), nominal=[1])
+    4
+    """
+    return len(TablePreparation(nominal).fit(X).get_feature_names_out())
+
+
 def learns_from_rows(X: Matrix, nominal: Sequence[int]) -> bool:
     """Say whether preparing `X` needs more than the set of levels, scaling aside.
 
@@ -209,7 +221,7 @@ def _own_levels(column: Matrix, most: int) -> tuple[Matrix, bool]:
 
 def _zeros_and_ones(column: Matrix, levels: Matrix, lumped: bool) -> Matrix:
     """Return a column for each level, and one for all others where they share it."""
-    own = column[:, None] == levels
+    own: NDArray[np.bool_] = column[:, None] == levels
     if lumped:
         own = np.hstack([own, ~own.any(axis=1, keepdims=True)])
     return own.astype(np.float64)

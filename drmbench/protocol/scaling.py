@@ -26,7 +26,7 @@ def feature_scales(X: Matrix) -> Matrix:
     >>> feature_scales(np.array([[1.0, 0.0], [-4.0, 0.0]]))
     array([4., 1.])
     """
-    largest = np.abs(X).max(axis=0)
+    largest = np.nanmax(np.abs(X), axis=0)
     largest[largest == 0] = 1.0
     return np.asarray(largest, dtype=np.float64)
 
@@ -36,7 +36,7 @@ def centre_and_scale(scaling: Scaling, X: Matrix) -> tuple[Matrix, Matrix]:
 
     ``standard`` has the mean and the standard deviation, ``robust`` the median and the
     distance of the quartiles, or the standard deviation where that is 0. A constant
-    column is not divided.
+    column is not divided, and missing values (NaN) are passed over; some must be known.
 
     Examples
     --------
@@ -47,11 +47,11 @@ def centre_and_scale(scaling: Scaling, X: Matrix) -> tuple[Matrix, Matrix]:
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
     if scaling in ("maxabs", "separate"):
         return np.zeros(X.shape[1]), feature_scales(X)
-    centre, scale = X.mean(axis=0), X.std(axis=0)
+    centre, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
     # What rounding leaves of the deviations from a constant is no deviation.
     scale[scale <= 10 * np.finfo(np.float64).eps * np.abs(centre)] = 1.0
     if scaling == "robust":
-        low, centre, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
+        low, centre, high = np.nanquantile(X, (0.25, 0.5, 0.75), axis=0)
         scale = np.where(high > low, high - low, scale)
     return centre, scale
 

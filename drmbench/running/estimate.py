@@ -96,7 +96,8 @@ def describe_work(
 ) -> Work:
     """Return the work of a cell of a data set, of which a manifest says ``facts``."""
     method = protocol.method_as_used(ref.method())
-    plan, p, classes = protocol.selection, int(facts["p"]), int(facts["classes"])
+    p = int(facts.get("prepared_p", facts["p"]))
+    plan, classes = protocol.selection, int(facts["classes"])
     how: dict[str, Any] = {"grid": method.grid, "fixed": method.defaults}
     if kind != "classification":
         how = {"kind": kind, "measure": measure.model_dump(exclude={"sizes"})}
