@@ -35,9 +35,13 @@ ROWS_OF_MODE: dict[ScalingMode, tuple[RowScaling, ...]] = {
     "maxabs": ("maxabs",),
 }
 
-#: What selection chooses from in honest mode, the first of equally good ones.
-SCALINGS_OF_CODES: tuple[Scaling, ...] = ("none", "maxabs")
-SCALINGS_OF_TABLE: tuple[Scaling, ...] = ("none", "standard", "robust", "maxabs")
+#: What selection chooses from in honest mode, the first of equally good ones. Of a
+#: table's numbers some are in unequal units (standard), some have outliers (robust),
+#: and some have a zero that means something (max-abs).
+SCALINGS: dict[Preparation, tuple[Scaling, ...]] = {
+    "codes": ("none", "maxabs"),
+    "table": ("none", "standard", "robust", "maxabs"),
+}
 
 
 @dataclass(frozen=True)
@@ -135,8 +139,8 @@ class Protocol:
     seed: int = 0  #: Seed of the experiment
     #: ``codes`` leaves columns as they are. ``table`` prepares them by what the rows
     #: that train tell (:class:`~drmbench.protocol.preparation.TablePreparation`), and
-    #: ``honest`` then chooses among :data:`SCALINGS_OF_TABLE`. It cannot be had with
-    #: the mode ``paper``.
+    #: ``honest`` then chooses among more :data:`SCALINGS`. It cannot be had with the
+    #: mode ``paper``.
     preparation: Preparation = "codes"
 
     def __post_init__(self) -> None:
@@ -156,9 +160,7 @@ class Protocol:
         """
         if row != "selected":
             return (row,)
-        if method.scale_invariant:
-            return ("none",)
-        return SCALINGS_OF_TABLE if self.preparation == "table" else SCALINGS_OF_CODES
+        return ("none",) if method.scale_invariant else SCALINGS[self.preparation]
 
     def training_order(self, y_train: Labels) -> NDArray[np.intp]:
         """Return the order in which methods get the training rows.

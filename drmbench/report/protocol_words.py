@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drmbench.config.model import Measurement, SplitSpec
-from drmbench.protocol.protocol import SCALINGS_OF_TABLE, ScalingMode
+from drmbench.protocol.protocol import SCALINGS, ScalingMode
 from drmbench.running.results import Results
 from drmbench.words import MODES, TABLE_PREPARED, paper_place
 
@@ -84,7 +84,7 @@ def scaling_words(results: Results, mode: ScalingMode) -> str:
     if results.experiment.preparation != "table":
         return said
     if mode == "honest":
-        tried = ", ".join(SCALINGS_OF_TABLE)
+        tried = ", ".join(SCALINGS["table"])
         said = f"honest: selection chooses, on the training part alone, from {tried}"
     return f"{said}. {TABLE_PREPARED}"
 

@@ -36,7 +36,7 @@ from drmbench.protocol.preparation import (
     learns_from_rows,
     prepared_width,
 )
-from drmbench.protocol.protocol import SCALINGS_OF_TABLE, Protocol
+from drmbench.protocol.protocol import SCALINGS, Protocol
 from drmbench.protocol.selection import SelectionPlan, select
 from drmbench.protocol.splits import Split, kfold_splits
 
@@ -107,7 +107,7 @@ def test_it_is_a_transformer_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("scaling", SCALINGS_OF_TABLE)
+@pytest.mark.parametrize("scaling", SCALINGS["table"])
 @settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
@@ -163,7 +163,7 @@ def test_a_column_without_a_known_value_tells_nothing():
 
 def test_a_nearly_constant_column_is_not_blown_up():
     X = np.full((50, 1), 0.1) * 3
-    for scaling in SCALINGS_OF_TABLE:
+    for scaling in SCALINGS["table"]:
         prepared = TablePreparation(scaling=scaling).fit(X).transform([[0.3]])
         assert abs(prepared[0, 0]) <= 1
 
@@ -225,7 +225,7 @@ def pipelines(nominal, p, ks):
         (scaling, k): make_pipeline(
             by_scikit_learn(scaling, nominal, p), KNeighborsClassifier(k)
         )
-        for scaling in SCALINGS_OF_TABLE
+        for scaling in SCALINGS["table"]
         for k in ks
     }
 
@@ -370,7 +370,7 @@ def counted(**extra):
 
 @pytest.mark.parametrize(
     ("invariant", "numbers", "tried"),
-    [(False, True, len(SCALINGS_OF_TABLE)), (True, True, 1), (False, False, 1)],
+    [(False, True, len(SCALINGS["table"])), (True, True, 1), (False, False, 1)],
 )
 def test_only_scalings_that_can_matter_are_tried(invariant, numbers, tried):
     dataset = labelled(missing=0)
