@@ -35,9 +35,16 @@ protocol:
   # `subset` of them.
   selection: {{kind: kfold, k: 3, metric: {metric}, subset: {subset}}}
   scaling: honest  # chosen within the training rows too; or none, maxabs, paper
-metrics: [{metric}, accuracy, gmean]  # the first one is shown in tables
+{preparation}metrics: [{metric}, accuracy, gmean]  # the first one is shown in tables
 seed: 0  # the same seed gives the same splits
 timeout: 10m  # of one method on one split
+"""
+
+#: What a table of one's own needs beyond that.
+_PREPARATION = """\
+  # Within the training rows text columns become zeros and ones, and missing values are
+  # filled in; codes uses columns as they are.
+  preparation: table
 """
 
 
@@ -66,7 +73,8 @@ def config_for_table(
     words = "  # files from the folder of this one, and names of `drmbench data list`"
     title = json.dumps(f"Methods on {dataset.name}", ensure_ascii=False)
     methods = sensible_methods(dataset)
-    return _fill(path, title, words, [item + "}"], methods, min(_FOLDS, smallest))
+    folds = min(_FOLDS, smallest)
+    return _fill(path, title, words, [item + "}"], methods, folds, _PREPARATION)
 
 
 def _fill(
@@ -76,6 +84,7 @@ def _fill(
     datasets: Sequence[str],
     methods: Sequence[str],
     folds: int,
+    preparation: str = "",
 ) -> str:
     return _TEXT.format(
         file=path.as_posix(),
@@ -85,6 +94,7 @@ def _fill(
         datasets="\n".join(f"  - {item}" for item in datasets),
         methods="\n".join(f"  - {name}" for name in methods),
         folds=folds,
+        preparation=preparation,
         metric="balanced_accuracy",
         subset=SELECTION_ROWS,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from drmbench.protocol.protocol import ScalingMode
+from drmbench.protocol.protocol import SCALINGS, ScalingMode
 from drmbench.report.analyses.seconds import machines
 from drmbench.report.scores import TableSource
 from drmbench.report.table import (
@@ -73,7 +73,8 @@ class Search:
         facts = results.methods[ref.label]
         plan = results.experiment.selection_for(ref, mode)
         candidates = math.prod(len(values) for values in facts["grid"].values())
-        scalings = 2 if mode == "honest" and not facts["scale_invariant"] else 1
+        tried = len(SCALINGS[results.experiment.preparation])
+        scalings = tried if mode == "honest" and not facts["scale_invariant"] else 1
         shortcut = facts["shortcuts"]["loo" if plan.kind == "loo" else "grid"]
         return cls(plan, candidates, scalings, shortcut)
 
