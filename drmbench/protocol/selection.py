@@ -138,9 +138,13 @@ class _Scorer:
         """Score all candidates as the plan says."""
         n_classes = len(np.unique(y))
         if plan.rows_used is not None and len(y) > plan.rows_used:
-            size = max(plan.rows_used, n_classes)
-            (drawn,) = random_splits(y, size, repeats=1, seed=seed, name="subset")
-            X, y = X[drawn.train], y[drawn.train]
+            least = max(plan.subset_least, 1)
+            size = max(plan.rows_used, int(np.minimum(np.bincount(y), least).sum()))
+            if size < len(y):
+                (drawn,) = random_splits(
+                    y, size, repeats=1, seed=seed, name="subset", least=least
+                )
+                X, y = X[drawn.train], y[drawn.train]
         if plan.kind == "loo":
             return self.leave_one_out(X, y)
         if plan.kind == "kfold":
