@@ -176,7 +176,7 @@ def _plan_words(run: Run) -> str:
 
     (planned,) = run.experiments
     forecast = run.estimator.forecast(run.new, run.options.jobs)
-    time = f"about {duration(forecast.wall)}" if forecast else "an unknown time"
+    time = f"about {duration(forecast.wall)}" if forecast else "time unknown"
     return (
         f"{len(planned.methods)} methods, {split_words(planned.plan.experiment.split)}:"
         f" {len(run.new)} cells to run, {time}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -92,9 +93,11 @@ def apportion(
     """
     sizes = np.asarray(shares, dtype=np.int64)
     quota = total * sizes / sizes.sum()
-    # The bounds move no part by more than one place for each part, so this start lies
-    # below the best division; raising where it helps most then leads straight to it.
-    start = np.floor(quota).astype(np.int64) - len(sizes)
+    # Besides rounding, by one place for each part, no part is below its quota by more
+    # than others are held above theirs, so this start lies below the best division;
+    # raising where it helps most then leads straight to it.
+    held = math.ceil(np.maximum(low - quota, 0).sum())
+    start = np.floor(quota).astype(np.int64) - len(sizes) - held
     parts: Counts = np.clip(start, low, high)
     by_size = np.argsort(-sizes, kind="stable")
     for _ in range(total - int(parts.sum())):

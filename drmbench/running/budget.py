@@ -13,7 +13,7 @@ from drmbench.running.task import Task
 #: Share of a budget that a plan may fill: estimates are rough.
 _FILL = 0.9
 #: Seconds within which a first ranking should be there, workers started.
-_FIRST = 8.0
+_FIRST = 7.0
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Cut:
 
         Examples
         --------
-        >>> Cut(60.0, 2, 3, ("rf",)).describe()
-        'To fit into 1 min 00 s: the folds are drawn 2 times, not 3 times; left out: rf.'
+        >>> Cut(60.0, 1, 3, ("rf",)).describe()
+        'To fit into 1 min 00 s: the folds are drawn once, not 3 times; left out: rf.'
         >>> Cut(60.0, 3, 3).describe()
         ''
         """

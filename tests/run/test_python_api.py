@@ -325,7 +325,9 @@ def test_with_a_folder_it_goes_on_and_the_command_agrees(drmbench, blobs, tmp_pa
     first = package.compare(frame, y, methods=["nb"], out=tmp_path, **options)
     methods = ["nb", "knn-euclidean"]
     second = package.compare(frame, y, methods=methods, out=tmp_path, **options)
-    assert first.folder == second.folder == tmp_path / "compare-my-data"
+    assert first.folder == second.folder
+    assert first.folder.parent == tmp_path
+    assert first.folder.name.startswith("compare-my-data-")
     assert len(second.frame) == 8
     timed = ["seconds_select", "seconds_fit"]
     kept = second.frame[second.frame["method"] == "nb"][timed]
@@ -335,9 +337,21 @@ def test_with_a_folder_it_goes_on_and_the_command_agrees(drmbench, blobs, tmp_pa
     assert "8 cells are there already; 0 to run" in err
 
 
+def test_a_budget_cuts_repeats_then_methods_and_says_so(blobs):
+    methods = ["nb", "svm-rbf"]
+    options = {"methods": methods, "folds": 2, "repeats": 30, "jobs": 1}
+    found = package.compare(*blobs, **options, budget="20s")
+    repeats = found.stored.experiment.split.repeats
+    assert repeats < 30
+    assert "not 30 times" in found.remarks
+    assert found.remarks in repr(found)
+    assert len(found.frame)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"budget": "soon"}, "budget: 'soon' is not a time"),
         ({"folds": 31}, "use folds=30"),
         ({"folds": 1}, "folds must be 2 or more"),
         ({"metric": "auc"}, "auc"),
