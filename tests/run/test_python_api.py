@@ -338,14 +338,12 @@ def test_with_a_folder_it_goes_on_and_the_command_agrees(drmbench, blobs, tmp_pa
 
 
 def test_a_budget_cuts_repeats_then_methods_and_says_so(blobs):
-    methods = ["nb", "svm-rbf"]
-    options = {"methods": methods, "folds": 2, "repeats": 30, "jobs": 1}
-    found = package.compare(*blobs, **options, budget="20s")
-    repeats = found.stored.experiment.split.repeats
-    assert repeats < 30
-    assert "not 30 times" in found.remarks
+    """Workers alone need two seconds to start."""
+    options = {"methods": ["nb", "svm-rbf"], "folds": 2, "jobs": 1}
+    found = package.compare(*blobs, **options, budget="2.1s")
+    assert found.stored.experiment.split.repeats == 1
+    assert "once, not 3 times; left out: svm-rbf." in found.remarks
     assert found.remarks in repr(found)
-    assert len(found.frame)
 
 
 @pytest.mark.parametrize(
