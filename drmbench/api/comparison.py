@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from drmbench.api.experiments import experiment_of, run_experiment, run_options
+from drmbench.api.experiments import (
+    experiment_of,
+    run_experiment,
+    run_options,
+    time_of,
+)
 from drmbench.api.methods import method_items
 from drmbench.api.results import Comparison
 from drmbench.data.dataset import Dataset
@@ -18,7 +25,13 @@ from drmbench.data.in_memory import dataset_in_memory, write_npz
 from drmbench.errors import InputError
 from drmbench.methods.registry import get_method
 from drmbench.metrics import get_metric
-from drmbench.running.compare import comparison_config, sensible_methods, slug
+from drmbench.running.budget import fitting
+from drmbench.running.compare import (
+    comparison_config,
+    comparison_name,
+    label_of,
+    sensible_methods,
+)
 
 
 def compare(
@@ -28,7 +41,7 @@ def compare(
     methods: Sequence[str] | Mapping[str, Any] | None = None,
     metric: str = "gmean",
     folds: int = 5,
-    repeats: int = 1,
+    repeats: int = 3,
     seed: int = 0,
     scaling: str = "honest",
     categorical: Sequence[str | int] = (),
@@ -39,6 +52,7 @@ def compare(
     memory: int | str | None = None,
     scheduler: str = "",
     progress: bool = True,
+    budget: float | str | None = None,
 ) -> Comparison:
     """Compare methods on your own data under an honest protocol.
 
@@ -64,7 +78,7 @@ def compare(
         What selects parameters and is reported first.
     folds : int, default=5
         Outer stratified folds.
-    repeats : int, default=1
+    repeats : int, default=3
         How often the folds are drawn.
     seed : int, default=0
         Seed of the folds and the methods.
@@ -73,12 +87,16 @@ def compare(
     categorical : sequence of str or int, default=()
         Names or numbers of further columns that hold codes of categories.
     name : str, default="data"
-        What results call the data. It is part of the seed of the folds.
+        What results call the data. The folds depend on its content, not on the name.
     out : path, optional
         Folder of the results, in which a later call finds what is done. By default a
         temporary one, which is removed with the returned object.
     jobs, timeout, memory, scheduler, progress
         As :func:`drmbench.run` has them.
+    budget : float or str, optional
+        Time to spend: seconds, or a text like ``"2m"``. To fit, repeats are cut first,
+        then methods that are expected to take longest; ``remarks`` of what is returned
+        say so. What is not done when the time is up is left out.
 
     Returns
     -------
@@ -111,18 +129,26 @@ def compare(
     folder = Path(out if out is not None else tempfile.mkdtemp(prefix="drmbench-"))
     try:
         options = run_options(folder, jobs, timeout, memory, scheduler, progress)
-        text = comparison_config(
-            dataset,
-            _written(dataset, folder / f"compare-{slug(name)}"),
-            None,
-            methods=chosen,
+        text_of = partial(
+            comparison_config,
+            *(dataset, _written(dataset, folder / comparison_name(dataset)), None),
             metric=metric,
             folds=folds,
             seed=seed,
-            repeats=repeats,
             scaling=scaling,
         )
-        found = Comparison(run_experiment(experiment_of(text, folder), options))
+        experiment = experiment_of(text_of(methods=chosen, repeats=repeats), folder)
+        remarks = ""
+        if budget is not None:
+            seconds = time_of("budget", budget)
+            cut = fitting(experiment, options, seconds)
+            kept = [one for one in chosen if label_of(one) not in cut.dropped]
+            experiment = experiment_of(
+                text_of(methods=kept, repeats=cut.repeats), folder
+            )
+            options = dataclasses.replace(options, stop_after=seconds)
+            remarks = cut.describe()
+        found = Comparison(run_experiment(experiment, options), remarks)
     except Exception:  # what an interrupted run has done is kept
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)

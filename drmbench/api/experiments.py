@@ -151,12 +151,7 @@ def run_options(
     """Return the options of a run, with a time and a size that may be texts."""
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs!r}")
-    seconds, size = None, 0
-    try:
-        if timeout is not None:
-            seconds = parse_duration(str(timeout))
-    except InputError as error:
-        raise InputError(f"timeout: {error}") from error
+    size = 0
     try:
         if memory is not None:
             size = parse_size(str(memory))
@@ -165,11 +160,19 @@ def run_options(
     return RunOptions(
         out=out,
         jobs=jobs or default_jobs(),
-        timeout=seconds,
+        timeout=None if timeout is None else time_of("timeout", timeout),
         memory=size,
         scheduler=scheduler,
         bar=progress and (sys.stderr.isatty() or in_notebook()),
     )
+
+
+def time_of(name: str, said: float | str) -> float:
+    """Return the seconds that an argument stands for."""
+    try:
+        return parse_duration(str(said))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
 
 
 def run_experiment(experiment: Experiment, options: RunOptions) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +18,8 @@ from drmbench.report.ranking import ranking_table
 from drmbench.report.render import to_text
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, figure_cell, sentence
-from drmbench.running.compare import ranking, seconds_of, verdict
+from drmbench.report.verdict import verdict
+from drmbench.running.compare import ranking, seconds_of
 from drmbench.running.results import Results, Summary, read_results, rows_expected
 from drmbench.words import MODES
 
@@ -77,10 +78,12 @@ class RunResults:
             One row per data set and method: mean, sd, and how many splits are done,
             were expected and have failed, with the reason.
         """
+        return self._framed(self._cells(metric, mode))
+
+    def _framed(self, cells: Iterable[Summary]) -> pd.DataFrame:
         columns = ["dataset", "method", "mean", "spread", "done", "expected", "failed"]
         frame = pd.DataFrame(
-            [vars(cell) for cell in self._cells(metric, mode)],
-            columns=[*columns, "reason"],
+            [vars(cell) for cell in cells], columns=[*columns, "reason"]
         )
         return frame.rename(columns={"spread": "sd"})
 
@@ -148,13 +151,18 @@ class Comparison(RunResults):
     folder : Path
         Where the results are stored, with the data and the equivalent ``config.yaml``;
         a temporary folder is removed with this object.
+    remarks : str
+        What was cut to fit into a budget; empty if nothing was.
     """
+
+    def __init__(self, folder: Path, remarks: str = "") -> None:
+        super().__init__(folder)
+        self.remarks = remarks
 
     @property
     def ranking(self) -> pd.DataFrame:
         """The methods, best first; those without a figure last, with the reason."""
-        frame = self.summary().set_index("method")
-        frame = frame.loc[[cell.method for cell in ranking(self.stored)]].reset_index()
+        frame = self._framed(ranking(self.stored))
         frame.index = pd.RangeIndex(1, len(frame) + 1, name="place")
         seconds = [
             seconds_of(self.stored, dataset, method)
@@ -168,16 +176,18 @@ class Comparison(RunResults):
         return verdict(self.stored)
 
     def __repr__(self) -> str:
-        table, scaled = to_text(ranking_table(self.stored)), self._scaled
-        return f"{table}\n\n{self.verdict}\n{scaled}\n\nresults: {self.folder}"
+        table = to_text(ranking_table(self.stored))
+        said = "\n".join([self.verdict, self._scaled])
+        parts = [table, said, self.remarks, f"results: {self.folder}"]
+        return "\n\n".join(filter(None, parts))
 
     def _tables(self) -> list[Table]:
         return [ranking_table(self.stored)]
 
     def _lines(self) -> list[str]:
         selection = sentence(selection_words(self.stored))
-        lines = (*super()._lines(), self._scaled, f"Selection: {selection}")
-        return [self.verdict, *lines]
+        said = [self.verdict, *([self.remarks] if self.remarks else [])]
+        return [*said, *super()._lines(), self._scaled, f"Selection: {selection}"]
 
     @property
     def _scaled(self) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -12,6 +15,10 @@ from typer import Argument, Option
 from drmbench.cli.inputs import RUNS, job_count, writing
 from drmbench.cli.output import examples, show
 from drmbench.errors import InputError
+
+if TYPE_CHECKING:
+    from drmbench.running.compare import Item
+    from drmbench.running.runner import Run, RunOptions
 
 app = typer.Typer()
 
@@ -23,6 +30,7 @@ app = typer.Typer()
         "drmbench compare mine.csv --target label --metric gmean --folds 10",
         "drmbench compare mine.arff --methods drm-rbf,svm-rbf,rf",
         "drmbench compare mine.csv --methods drm-rbf,lightgbm:LGBMClassifier",
+        "drmbench compare mine.csv --target label --budget 2m",
     ),
 )
 def compare_command(
@@ -41,6 +49,13 @@ def compare_command(
         str, Option(help="gmean, accuracy or balanced_accuracy.")
     ] = "gmean",
     folds: Annotated[int, Option(min=2, help="Outer stratified folds.")] = 5,
+    repeats: Annotated[int, Option(min=1, help="How often the folds are drawn.")] = 3,
+    budget: Annotated[
+        str | None,
+        Option(
+            help="Time to spend, such as 2m: repeats are cut, then slow methods, to fit"
+        ),
+    ] = None,
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of the folds.")] = 0,
     jobs: Annotated[
         int | None, Option("--jobs", "-j", min=1, help="Cells side by side.")
@@ -49,56 +64,141 @@ def compare_command(
     config: Annotated[
         Path | None, Option(help="Where to write the equivalent config.")
     ] = None,
+    force: Annotated[
+        bool, Option("--force", help="Overwrite a config that says something else.")
+    ] = False,
     no_progress: Annotated[
         bool, Option("--no-progress", help="Say only what goes wrong.")
     ] = False,
 ) -> None:
     """Compare methods on your own data under an honest protocol.
 
-    Outer stratified folds; scaling and parameters are selected inside each training
-    part. Ends with a ranking, a verdict, and the config to build on.
+    Outer stratified folds, drawn several times; scaling and parameters are selected
+    inside each training part, in the same way for every method. Ends with a ranking, a
+    verdict that says how sure it is, and the config to build on.
     """
-    from drmbench.config import load_experiments
+    from drmbench.config import parse_duration, parse_experiment
     from drmbench.data.user import load_user_file
     from drmbench.methods.registry import get_method
     from drmbench.metrics import get_metric
-    from drmbench.report.ranking import ranking_table
+    from drmbench.running.budget import fitting
     from drmbench.running.compare import (
         comparison_config,
+        comparison_name,
+        label_of,
         sensible_methods,
-        slug,
-        verdict,
     )
-    from drmbench.running.results import read_results
-    from drmbench.running.runner import Run, RunOptions
+    from drmbench.running.runner import RunOptions
 
+    started = time.monotonic()
     get_metric(metric, scalar=True)
+    seconds = None if budget is None else parse_duration(budget)
     dataset = load_user_file(data, target=target)
-    names = methods.split(",") if methods else list(sensible_methods(dataset))
-    for name in names:
-        if ":" not in name:
+    chosen: Sequence[Item] = (
+        methods.split(",") if methods else sensible_methods(dataset)
+    )
+    for name in chosen:
+        if isinstance(name, str) and ":" not in name:
             get_method(name)
     smallest = min(dataset.class_counts.values())
     if smallest < folds:
         raise InputError(_too_few(data, dataset.class_counts, folds))
-    path = config or Path(f"compare-{slug(dataset.name)}.yaml")
-    source = data.resolve()
-    text = comparison_config(
-        dataset, source, target, methods=names, metric=metric, folds=folds, seed=seed
+    text_of = partial(
+        comparison_config,
+        *(dataset, data.resolve(), target),
+        metric=metric,
+        folds=folds,
+        seed=seed,
     )
+    path = config or Path(f"{comparison_name(dataset)}.yaml")
+    options = RunOptions(out=out, jobs=job_count(jobs), bar=not no_progress)
+    text, cuts = text_of(methods=chosen, repeats=repeats), ""
+    if seconds is not None:
+        cut = fitting(parse_experiment(text, source=path), options, seconds)
+        chosen = [method for method in chosen if label_of(method) not in cut.dropped]
+        text, cuts = text_of(methods=chosen, repeats=cut.repeats), cut.describe()
+    _write(path, text, force)
+    deadline = None if seconds is None else started + seconds
+    folder, left = _run(path, options, deadline, cuts)
+    _conclude(folder, path, left, cuts)
+
+
+def _write(path: Path, text: str, force: bool) -> None:
+    """Write the config, unless that would undo what a person wrote there."""
+    if path.is_file() and not force and path.read_text("utf-8") != text:
+        raise InputError(
+            f"{path}: there is another config, which this one would overwrite; say"
+            " --force to overwrite it, or --config with another file to keep both"
+        )
     with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    options = RunOptions(out=out, jobs=job_count(jobs), bar=not no_progress)
-    run = Run(load_experiments([path]), options)
-    outcome = run.start()
-    if outcome.interrupted:
-        left = f"interrupted; {outcome.left} cells left; the same command goes on."
-        typer.echo(left, err=True)
-        raise typer.Exit(130)
+
+
+def _run(
+    path: Path, options: RunOptions, deadline: float | None, cuts: str
+) -> tuple[Path, int]:
+    """Run a comparison, cheap methods first; return its folder and the cells left."""
+    from drmbench.config import load_experiments
+    from drmbench.report.ranking import ranking_table
+    from drmbench.running.budget import first_methods
+    from drmbench.running.results import read_results
+    from drmbench.running.runner import Run
+
+    experiments = load_experiments([path])
+    run = Run(experiments, options)
     folder = run.experiments[0].store.folder
+    if options.bar:
+        typer.echo(_plan_words(run), err=True)
+    if cuts:
+        typer.echo(cuts, err=True)
+    first = tuple(first_methods(run))
+    for methods in filter(None, (first, options.methods or ("*",))):
+        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+        staged = replace(options, methods=methods, stop_after=left)
+        outcome = Run(experiments, staged).start()
+        if outcome.interrupted:
+            typer.echo(
+                f"interrupted; {outcome.left} cells left; the same command goes on.",
+                err=True,
+            )
+            raise typer.Exit(130)
+        if methods == first:
+            typer.echo("the quick ones first:")
+            show(ranking_table(read_results(folder), interim=True))
+            typer.echo("")
+    return folder, outcome.left
+
+
+def _plan_words(run: Run) -> str:
+    """Say what is going to be done, and how long it will take."""
+    from drmbench.report.protocol_words import split_words
+    from drmbench.running.progress import duration
+
+    (planned,) = run.experiments
+    forecast = run.estimator.forecast(run.new, run.options.jobs)
+    time = f"about {duration(forecast.wall)}" if forecast else "time unknown"
+    return (
+        f"{len(planned.methods)} methods, {split_words(planned.plan.experiment.split)}:"
+        f" {len(run.new)} cells to run, {time}"
+    )
+
+
+def _conclude(folder: Path, path: Path, left: int, cuts: str) -> None:
+    """Show the ranking and the verdict, and what they leave out."""
+    from drmbench.report.ranking import ranking_table
+    from drmbench.report.verdict import verdict
+    from drmbench.running.results import read_results
+
     results = read_results(folder)
     show(ranking_table(results))
-    typer.echo(f"\n{verdict(results)}\n\nresults: {folder}\nconfig:  {path}")
+    typer.echo(f"\n{verdict(results)}")
+    if cuts:
+        typer.echo(f"\n{cuts}")
+    if left:
+        typer.echo(
+            f"\nThe time was up with {left} cells left; the same command goes on."
+        )
+    typer.echo(f"\nresults: {folder}\nconfig:  {path}")
 
 
 def _too_few(data: Path, counts: Mapping[str, int], folds: int) -> str:

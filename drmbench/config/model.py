@@ -366,6 +366,9 @@ class PlanSection(Section):
     subset: TwoOrMore | None = None
     """Select on so many training rows, drawn stratified, where there are more; by
     default on all, with random on 3,000."""
+    subset_least: Repeats | None = None
+    """The subset has so many rows of each class, or all that there are; by default as
+    many as its share gives."""
     train_share: Annotated[Share | None, Only("random")] = None
     """Share of the subset that trains in each random split, by default 0.8."""
     note: Prose | None = None

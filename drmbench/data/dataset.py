@@ -25,6 +25,11 @@ class Provenance:
     note: str = ""
 
 
+def content_name(fingerprint: str) -> str:
+    """Return what a user's data is called where only its content may count."""
+    return f"content:{fingerprint[:16]}"
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A classification data set, ready to use; arrays are read-only."""
@@ -81,6 +86,16 @@ class Dataset:
         """Size of the largest class over that of the smallest."""
         counts = list(self.class_counts.values())
         return max(counts) / min(counts)
+
+    @property
+    def seed_name(self) -> str:
+        """What splits and fits are seeded by: the name, or a user's data's content.
+
+        The same numbers have the same folds under any name and in any folder.
+        """
+        if self.provenance.source in ("file", "memory"):
+            return content_name(self.fingerprint)
+        return self.name
 
     @cached_property
     def fingerprint(self) -> str:

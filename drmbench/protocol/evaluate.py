@@ -320,7 +320,7 @@ def _training_rows(
 ) -> tuple[Rows, int]:
     """Return a split's training rows as methods get them, and the split's seed."""
     rows = split.train[protocol.training_order(dataset.y[split.train])]
-    return rows, stable_seed(protocol.seed, dataset.name, split.number)
+    return rows, stable_seed(protocol.seed, dataset.seed_name, split.number)
 
 
 def better_on_test(scores: Mapping[str, Sequence[float]], metric: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +56,23 @@ class SelectionPlan:
     #: Select on this many rows (stratified) where there are more. None is all rows, but
     #: 3,000 for ``random``, as in the paper.
     subset: int | None = None
+    #: The subset has so many rows of each class, or all that there are; 0 is as many as
+    #: its share gives, one at least
+    subset_least: int = 0
     train_share: float = 0.8  #: Share of the subset that trains in each random split
     #: Among equal scores take what the method prefers, the more regularised
     #: (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order, which
     #: is what the paper did
     tie: Tie = "preferred"
     note: str = ""  #: Footnote where this plan replaces the experiment's for a method
+
+    def identity(self) -> dict[str, Any]:
+        """Return all of it that decides a number; what is not set is not there."""
+        said = dataclasses.asdict(self)
+        del said["note"]
+        if not self.subset_least:
+            del said["subset_least"]
+        return said
 
     @property
     def rows_used(self) -> int | None:
@@ -119,6 +130,8 @@ class SelectionPlan:
         }[self.kind]
         if self.rows_used is not None:
             how += f" of at most {self.rows_used:,} rows"
+            if self.subset_least:
+                how += f", {self.subset_least} or more of each class where there are"
         ties = {"first": "first in grid order", "preferred": "more regularised"}
         return f"{how} by {self.metric}; of equal scores the {ties[self.tie]}"
 

@@ -150,9 +150,13 @@ class _Scorer:
         """Score all candidates as the plan says."""
         n_classes = len(np.unique(y))
         if plan.rows_used is not None and len(y) > plan.rows_used:
-            size = max(plan.rows_used, n_classes)
-            (drawn,) = random_splits(y, size, repeats=1, seed=seed, name="subset")
-            X, y = X[drawn.train], y[drawn.train]
+            least = max(plan.subset_least, 1)
+            size = max(plan.rows_used, int(np.minimum(np.bincount(y), least).sum()))
+            if size < len(y):
+                (drawn,) = random_splits(
+                    y, size, repeats=1, seed=seed, name="subset", least=least
+                )
+                X, y = X[drawn.train], y[drawn.train]
         if plan.kind == "loo":
             if self.preparation is not None:
                 X = clone(self.preparation).fit_transform(X)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -49,12 +50,15 @@ class SplitPlan:
     def splits(self, dataset: Dataset, *, seed: int = 0) -> list[Split]:
         """Return the splits; `InputError` says why the data set cannot be split so."""
         y, name, repeats = dataset.y, dataset.name, self.repeats
+        own = dataset.seed_name
         if self.kind == "given":
             return given_split(dataset)
         if self.kind == "folds":
             return given_folds(dataset)
         if self.kind == "kfold":
-            return kfold_splits(y, self.k, repeats=repeats, seed=seed, name=name)
+            return kfold_splits(
+                y, self.k, repeats=repeats, seed=seed, name=name, seed_name=own
+            )
         if self.train is None:
             raise InputError(
                 f"{name}: a random split needs a training size, either a number of rows"
@@ -62,7 +66,12 @@ class SplitPlan:
             )
         size = round(self.train * len(y)) if 0 < self.train < 1 else int(self.train)
         return random_splits(
-            y, size, test_size=self.test, repeats=repeats, seed=seed, name=name
+            *(y, size),
+            test_size=self.test,
+            repeats=repeats,
+            seed=seed,
+            name=name,
+            seed_name=own,
         )
 
 
@@ -84,9 +93,11 @@ def apportion(
     """
     sizes = np.asarray(shares, dtype=np.int64)
     quota = total * sizes / sizes.sum()
-    # The bounds move no part by more than one place for each part, so this start lies
-    # below the best division; raising where it helps most then leads straight to it.
-    start = np.floor(quota).astype(np.int64) - len(sizes)
+    # Besides rounding, by one place for each part, no part is below its quota by more
+    # than others are held above theirs, so this start lies below the best division;
+    # raising where it helps most then leads straight to it.
+    held = math.ceil(np.maximum(low - quota, 0).sum())
+    start = np.floor(quota).astype(np.int64) - len(sizes) - held
     parts: Counts = np.clip(start, low, high)
     by_size = np.argsort(-sizes, kind="stable")
     for _ in range(total - int(parts.sum())):
@@ -103,14 +114,17 @@ def random_splits(
     repeats: int = 5,
     seed: int = 0,
     name: str = "",
+    seed_name: str | None = None,
+    least: int = 1,
 ) -> list[Split]:
     """Draw stratified random parts of exactly the given sizes.
 
-    Every class is in every training part, even one of a single sample; otherwise each
-    class's share is as near to proportional as whole samples allow
+    Every class is in every training part, with `least` samples or all that it has;
+    otherwise each class's share is as near to proportional as whole samples allow
     (:func:`apportion`). The class sizes of the parts are the same in all repetitions.
-    Without a `test_size` all other rows test. The `name` of the data set is part of
-    each split's seed. `InputError` is raised if such parts cannot be drawn.
+    Without a `test_size` all other rows test. The `name` of the data set, or
+    `seed_name` in its place, is part of each split's seed. `InputError` is raised if
+    such parts cannot be drawn.
     """
     classes, counts = np.unique(y, return_counts=True)
     _require_positive_repeats(repeats, name)
@@ -122,16 +136,17 @@ def random_splits(
         raise InputError(
             f"{asked} needs {train_size + n_test} rows, there are {len(y)}"
         )
-    if train_size < len(classes):
+    fewest = np.minimum(counts, least)
+    if train_size < fewest.sum():
         raise InputError(
             f"{asked} cannot have each of the {len(classes)} classes in training;"
-            f" use at least {len(classes)} training rows"
+            f" use at least {fewest.sum()} training rows"
         )
-    in_train = apportion(train_size, counts, np.ones_like(counts), counts)
+    in_train = apportion(train_size, counts, fewest, counts)
     in_test = apportion(n_test, counts, np.zeros_like(counts), counts - in_train)
-    splits = []
+    splits, own = [], name if seed_name is None else seed_name
     for number in range(repeats):
-        rng = np.random.default_rng(stable_seed(seed, name, number, "random split"))
+        rng = np.random.default_rng(stable_seed(seed, own, number, "random split"))
         train, test = [], []
         for label, k, m in zip(classes, in_train, in_test, strict=True):
             rows = rng.permutation(np.flatnonzero(y == label))
@@ -148,14 +163,21 @@ def _require_positive_repeats(repeats: int, name: str) -> None:
 
 
 def kfold_splits(
-    y: NDArray[np.int64], k: int, *, repeats: int = 1, seed: int = 0, name: str = ""
+    y: NDArray[np.int64],
+    k: int,
+    *,
+    repeats: int = 1,
+    seed: int = 0,
+    name: str = "",
+    seed_name: str | None = None,
 ) -> list[Split]:
     """Deal the shuffled rows of each class to k folds in turn.
 
     Fold sizes, and each class's count over the folds, differ by at most one. Dealing
     continues from class to class, so that small classes do not all fall into the first
     folds. A class of fewer than k samples is missing from some test parts. Repetition r
-    has the numbers from ``r * k``. The `name` of the data set is part of the seed.
+    has the numbers from ``r * k``. The `name` of the data set, or `seed_name` in its
+    place, is part of the seed.
     """
     if not 2 <= k <= len(y):
         raise InputError(
@@ -164,8 +186,9 @@ def kfold_splits(
         )
     _require_positive_repeats(repeats, name)
     splits: list[Split] = []
+    own = name if seed_name is None else seed_name
     for repetition in range(repeats):
-        rng = np.random.default_rng(stable_seed(seed, name, repetition, "k-fold"))
+        rng = np.random.default_rng(stable_seed(seed, own, repetition, "k-fold"))
         by_class = [rng.permutation(np.flatnonzero(y == c)) for c in np.unique(y)]
         folds = np.empty(len(y), dtype=np.int64)
         folds[np.concatenate(by_class)] = np.arange(len(y)) % k

@@ -1,9 +1,10 @@
-"""A comparison for a person with a table of their own: the config, and a verdict."""
+"""A comparison for a person with a table of their own: methods, config, ranking."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import yaml
 from drmbench.data.catalogue import load_catalogue
 from drmbench.data.dataset import Dataset
 from drmbench.methods.foreign import default_label
-from drmbench.methods.registry import get_method
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.running.results import Results, Summary
 
@@ -20,32 +20,54 @@ from drmbench.running.results import Results, Summary
 MANY_ROWS = 8000
 #: Rows that parameters are selected on, at most.
 SELECTION_ROWS = 500
-#: Largest class over smallest from which on over-sampling is worth a try.
+#: Rows of each class among them, where there are so many.
+SELECTION_LEAST = 20
+#: Largest class over smallest from which on methods for imbalanced classes are added.
 IMBALANCED = 3.0
 
-_SMALL = (
-    *("drm-rbf", "drm-poly", "drm-linear", "svm-rbf", "svm-linear"),
-    *("knn-euclidean", "knn-cosine", "rf", "c45-plain", "nb"),
-)
-_LARGE = ("drm-exact", "l2-svm", "rf", "nb")
-#: Families in which leave-one-out costs about as much as one fit.
-_FAST_LEAVE_ONE_OUT = ("drm", "krr", "knn", "nb", "drm-large", "crc", "ridge")
-_OVERSAMPLED = ("smote-rf", "smote-knn")
-#: How the other methods select.
-_FEW_FOLDS: dict[str, object] = {
-    "kind": "kfold",
-    "k": 5,
-    "note": "5-fold selection; there is no fast leave-one-out",
+_DRM_WEIGHTS: Mapping[str, list[Any]] = {
+    "alpha": [0.01, 1.0],
+    "beta": [0.001, 0.1, 10.0, 1000.0],
+}
+_DRM_KERNELS = ["linear", "poly 2", "rbf 0.1", "rbf 1", "rbf 10", "rbf 100"]
+_DRM_GRID: Mapping[str, list[Any]] = {"kernel": _DRM_KERNELS, **_DRM_WEIGHTS}
+#: Grids of methods that otherwise search ten times as many candidates as the others.
+GRIDS: Mapping[str, Mapping[str, list[Any]]] = {
+    **dict.fromkeys(("drm", "drm-balanced", "drm-threshold"), _DRM_GRID),
+    **dict.fromkeys(("drm-rbf", "drm-poly"), _DRM_WEIGHTS),
 }
 
+Item = str | Mapping[str, Any]
 
-def sensible_methods(dataset: Dataset) -> tuple[str, ...]:
-    """Return the methods that suit a data set's size and balance."""
-    if dataset.n_samples > MANY_ROWS:
-        return _LARGE
+
+def _forest(name: str) -> dict[str, Any]:
+    """Return a forest of 200 trees, which is enough to tell how a forest does."""
+    return {
+        "name": name,
+        "as": name.replace("500", "200"),
+        "grid": {"max_features": ["sqrt"]},
+        "params": {"n_estimators": 200},
+    }
+
+
+_ALWAYS: tuple[Item, ...] = ("nb", "logistic", "logistic-balanced", "hgb")
+_SMALL: tuple[Item, ...] = ("knn-euclidean", "svm-rbf", "svm-balanced", "drm")
+_LARGE: tuple[Item, ...] = ("l2-svm-balanced", "drm-exact", "drm-nystroem")
+_WEIGHTED: tuple[Item, ...] = ("hgb-balanced", _forest("rf-500-balanced"))
+_SMALL_WEIGHTED: tuple[Item, ...] = ("smote-rf", "drm-balanced", "drm-threshold")
+
+
+def sensible_methods(dataset: Dataset) -> tuple[Item, ...]:
+    """Return the methods that suit a data set's size and balance.
+
+    Whatever the balance, methods that weigh classes are among them: a table of which
+    only unweighted methods are tried flatters whichever copes with small classes.
+    """
+    small = dataset.n_samples <= MANY_ROWS
+    found = (*_ALWAYS, *(_SMALL if small else _LARGE), _forest("rf-500"))
     if dataset.imbalance_ratio >= IMBALANCED:
-        return _SMALL + _OVERSAMPLED
-    return _SMALL
+        found += (*(_SMALL_WEIGHTED if small else ()), *_WEIGHTED)
+    return found
 
 
 def comparison_config(
@@ -53,11 +75,11 @@ def comparison_config(
     path: Path,
     target: str | None,
     *,
-    methods: Sequence[str | Mapping[str, Any]],
+    methods: Sequence[Item],
     metric: str,
     folds: int,
     seed: int,
-    repeats: int = 1,
+    repeats: int,
     scaling: str = "honest",
 ) -> str:
     """Return the YAML text of an honest comparison, to build on.
@@ -67,26 +89,17 @@ def comparison_config(
     reported first, ``folds`` the number of outer folds, drawn ``repeats`` times.
     """
     others = [m for m in ("gmean", "accuracy", "balanced_accuracy") if m != metric]
-    items = [_item(method) for method in methods]
-    slow = {
-        _label(item): {**_FEW_FOLDS}
-        for item in items
-        if not _has_fast_leave_one_out(item)
-    }
-    selection: dict[str, object] = {"kind": "loo", "metric": metric}
-    selection["subset"] = SELECTION_ROWS
-    if slow:
-        selection["methods"] = slow
+    # One plan for all: a method that selects otherwise has better or worse luck.
+    selection: dict[str, object] = {"kind": "kfold", "k": 5, "metric": metric}
+    selection |= {"subset": SELECTION_ROWS, "subset_least": SELECTION_LEAST}
     source: dict[str, object] = {"path": str(path), "name": own_name(dataset.name)}
     if target is not None:
         source["target"] = target
     config = {
-        "name": f"compare-{slug(dataset.name)}",
+        "name": comparison_name(dataset),
         "title": f"Methods compared on {dataset.name}",
         "datasets": [source],
-        "methods": [
-            item["name"] if item.keys() == {"name"} else item for item in items
-        ],
+        "methods": [config_item(method) for method in methods],
         "protocol": {
             "split": {"kind": "kfold", "k": folds, "repeats": repeats},
             "selection": selection,
@@ -100,24 +113,32 @@ def comparison_config(
     return text
 
 
-def _item(method: str | Mapping[str, Any]) -> dict[str, Any]:
-    """Return a method as an item of a config."""
-    if isinstance(method, str):
-        return {"estimator" if ":" in method else "name": method}
-    return dict(method)
+def _item(method: Item) -> dict[str, Any]:
+    """Return a method as a mapping, with the grid that it has in comparisons."""
+    if not isinstance(method, str):
+        return dict(method)
+    if ":" in method:
+        return {"estimator": method}
+    grid = {"grid": {k: list(v) for k, v in GRIDS.get(method, {}).items()}}
+    return {"name": method, **(grid if method in GRIDS else {})}
 
 
-def _label(item: Mapping[str, Any]) -> str:
+def config_item(method: Item) -> str | dict[str, Any]:
+    """Return a method as a config says it, a name alone where that says all."""
+    item = _item(method)
+    return str(item["name"]) if item.keys() == {"name"} else item
+
+
+def label_of(method: Item) -> str:
+    """Return what results call a method of a comparison."""
+    item = _item(method)
     own = default_label(item["estimator"]) if "estimator" in item else item["name"]
     return str(item.get("as") or own)
 
 
-def _has_fast_leave_one_out(item: Mapping[str, Any]) -> bool:
-    if "estimator" in item:
-        return False
-    method = get_method(item["name"])
-    fast = method.family in _FAST_LEAVE_ONE_OUT
-    return fast and method.predict_left_out is not None
+def comparison_name(dataset: Dataset) -> str:
+    """Return what a comparison is called: two tables of one name share no folder."""
+    return f"compare-{slug(dataset.name)}-{dataset.fingerprint[:8]}"
 
 
 def own_name(name: str) -> str:
@@ -144,12 +165,44 @@ def slug(name: str) -> str:
 
 
 def ranking(results: Results) -> list[Summary]:
-    """Return the methods of a one-data-set experiment, best first, failures last."""
-    sign = get_metric(results.metric).sign
-    return sorted(
-        results.summaries(),
-        key=lambda c: (not c.complete, math.isnan(c.mean), -sign * c.mean),
-    )
+    """Return the methods of a one-data-set experiment, best first, the rest last.
+
+    Those that are ranked have a figure on the splits that all of them have
+    (:func:`judged`).
+    """
+    ranked = judged(results)
+    names = {cell.method for cell in ranked}
+    rest = [cell for cell in results.summaries() if cell.method not in names]
+    return ranked + sorted(rest, key=lambda cell: (math.isnan(cell.mean), -cell.done))
+
+
+def judged(results: Results) -> list[Summary]:
+    """Return the methods that can be compared, best first, on the same splits.
+
+    Where a run ended early these are the methods that have all folds of the first
+    repeat at least, on the splits that all of these have.
+    """
+    first = set(range(results.experiment.split.k))
+    found: list[tuple[Summary, dict[int, float]]] = []
+    for cell in results.summaries():
+        if not math.isnan(cell.mean):
+            mode = results.modes[0]
+            rows = results.split_rows(cell.dataset, cell.method, mode, cell.scaling)
+            numbers = [int(row["split"]) for row in rows]
+            values = dict(zip(numbers, cell.values, strict=True))
+            if first <= values.keys():
+                found.append((cell, values))
+    if not found:
+        return []
+    common = sorted(set.intersection(*(set(values) for _, values in found)))
+    sign, ranked = get_metric(results.metric).sign, []
+    for cell, values in found:
+        kept = tuple(values[number] for number in common)
+        mean, spread = mean_and_spread(kept)
+        ranked.append(
+            replace(cell, mean=mean, spread=spread, done=len(kept), values=kept)
+        )
+    return sorted(ranked, key=lambda cell: -sign * cell.mean)
 
 
 def seconds_of(results: Results, dataset: str, method: str) -> float:
@@ -158,39 +211,3 @@ def seconds_of(results: Results, dataset: str, method: str) -> float:
     rows = rows[(rows["dataset"] == dataset) & (rows["method"] == method)]
     columns = ["seconds_select", "seconds_fit", "seconds_predict"]
     return float(rows[columns].sum().sum())
-
-
-def verdict(results: Results) -> str:
-    """Say in plain words which method did best, and how sure that is."""
-    ranked = [cell for cell in ranking(results) if cell.complete]
-    if not ranked:
-        return "No method came to a result on every split; see the reasons above."
-    best = ranked[0]
-    sign = get_metric(results.metric).sign
-    equal = [c.method for c in ranked[1:] if not clearly_better(best, c, sign)]
-    text = f"Best: {best.method} ({results.metric} {best.mean:.3f})."
-    if equal:
-        text += f" Not clearly worse on these splits: {', '.join(equal)}."
-    elif len(ranked) > 1:
-        text += " It is clearly ahead of all others on these splits."
-    drm = next((cell for cell in ranked if "drm" in cell.method), best)
-    if drm is not best:
-        text += (
-            f" The best DRM, {drm.method}, is number {ranked.index(drm) + 1} of"
-            f" {len(ranked)}, {abs(best.mean - drm.mean):.3f} behind."
-        )
-    return text
-
-
-def clearly_better(best: Summary, other: Summary, sign: int = 1) -> bool:
-    """Say whether a lead is more than two standard errors of the paired differences.
-
-    The splits share training rows, so this is a rule of thumb, not a test. The sign is
-    -1 where lower values are better.
-    """
-    pairs = zip(best.values, other.values, strict=True)
-    differences = [sign * (a - b) for a, b in pairs]
-    if len(differences) < 2:
-        return False
-    mean, spread = mean_and_spread(differences)
-    return mean > 0 and mean > 2 * spread / math.sqrt(len(differences))

@@ -46,6 +46,12 @@ _TRUSTED = 30.0
 _ALIKE = 1.1
 #: Seconds below which times are not told apart.
 _SHORTEST = 1e-3
+#: How much longer methods of many trees take than their kin among the committed rows
+#: suggest: measured, in processor time, on 300 samples of 20 features.
+_MORE_TREES = {
+    **dict.fromkeys(("hgb", "hgb-balanced"), 12.0),
+    **dict.fromkeys(("rf-500", "rf-500-balanced", "extra-trees"), 12.0),
+}
 _SECONDS = ("seconds_select", "seconds_fit", "seconds_predict")
 
 
@@ -373,4 +379,5 @@ def _from_reference(work: Work) -> Estimate | None:
     if not times:
         return None
     estimate = times.estimate(work)
-    return estimate._replace(seconds=estimate.seconds * machine_pace())
+    trees = _MORE_TREES.get(work.method, 1.0) if estimate.rough else 1.0
+    return estimate._replace(seconds=estimate.seconds * trees * machine_pace())

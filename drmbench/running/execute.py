@@ -209,7 +209,7 @@ def _arrays(
 ) -> tuple[Matrix, Labels, Matrix]:
     """Return a stratified part of the training rows, and the test examples."""
     X, y = dataset.X[split.train], dataset.y[split.train]
-    seed, name = task.protocol.seed, task.dataset.name
+    seed, name = task.protocol.seed, task.seed_name
     scaling: Scaling = "none" if task.mode == "none" else "maxabs"
     X_test = scale_test(scaling, X, dataset.X[split.test])
     X = scale_train(scaling, X)

@@ -28,6 +28,7 @@ from drmbench.running.store import (
     Record,
     Store,
     all_records,
+    names_of,
     write_parquet,
     write_rows,
 )
@@ -72,6 +73,7 @@ class RunOptions:
     force: tuple[str, ...] = ()  #: Patterns of methods whose cells run again
     strict: bool = False  #: Whether missing and substituted data sets are refused
     scheduler: str = ""  #: Address of a dask scheduler, ``local``, or empty
+    stop_after: float | None = None  #: Seconds after which running cells are ended
     #: How progress is shown
     bar: bool = True
     verbose: bool = False
@@ -102,7 +104,8 @@ class RunOutcome:
     done: int = 0  #: Cells that were run now
     #: Records of those that have no result
     failed: list[Record] = field(default_factory=list)
-    left: int = 0  #: Cells that were not run, because the run was interrupted
+    #: Cells that were not run, because the run was interrupted or its time was up
+    left: int = 0
     interrupted: bool = False  #: Whether it was
     seconds: float = 0.0  #: Wall-clock time
 
@@ -233,7 +236,9 @@ class Run:
                 if self.new:
                     pool = make_pool(options.jobs, options.memory, options.scheduler)
                     with closing(pool):
-                        outcome = _Dispatcher(self.experiments, pool, progress).run()
+                        outcome = _Dispatcher(
+                            self.experiments, pool, progress, options.stop_after
+                        ).run()
             finally:
                 for experiment in self.experiments:
                     write_parquet(write_rows(experiment.plan, experiment.store))
@@ -263,9 +268,9 @@ def adopt(cells: Sequence[Task], store: Store, finished: Mapping[str, Record]) -
     for task in cells:
         record = finished.get(task.key)
         if record and record["status"] == "ok" and task.key not in store.records:
-            label = task.method.label
-            rows = [{**row, "method": label} for row in record["rows"]]
-            store.append({**record, "method": label, "rows": rows})
+            names = names_of(task)
+            rows = [{**row, **names} for row in record["rows"]]
+            store.append({**record, **names, "rows": rows})
             adopted += 1
     return adopted
 
@@ -274,9 +279,14 @@ class _Dispatcher:
     """Sends cells to a pool and stores their records, until nothing is left to do."""
 
     def __init__(
-        self, experiments: Sequence[ExperimentRun], pool: Pool, progress: PlainProgress
+        self,
+        experiments: Sequence[ExperimentRun],
+        pool: Pool,
+        progress: PlainProgress,
+        stop_after: float | None,
     ) -> None:
         self._experiments, self._pool, self._progress = experiments, pool, progress
+        self._end = math.inf if stop_after is None else time.monotonic() + stop_after
         self._queue = deque(
             Job(
                 task,
@@ -299,6 +309,8 @@ class _Dispatcher:
         with self._counting_interrupts():
             while left := [*self._pool.running, *self._queue, *self._elsewhere]:
                 if self._interrupts > (1 if self._pool.running else 0):
+                    break
+                if time.monotonic() > self._end:
                     break
                 self._submit_cells()
                 self._store_answers()

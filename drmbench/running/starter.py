@@ -6,10 +6,17 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from drmbench.data.dataset import Dataset
 from drmbench.errors import InputError
-from drmbench.running.compare import SELECTION_ROWS, own_name, sensible_methods, slug
+from drmbench.running.compare import (
+    SELECTION_ROWS,
+    config_item,
+    own_name,
+    sensible_methods,
+    slug,
+)
 
 #: Outer folds, where every class has so many rows.
 _FOLDS = 5
@@ -72,9 +79,14 @@ def config_for_table(
         item += f", target: {json.dumps(target, ensure_ascii=False)}"
     words = "  # files from the folder of this one, and names of `drmbench data list`"
     title = json.dumps(f"Methods on {dataset.name}", ensure_ascii=False)
-    methods = sensible_methods(dataset)
+    methods = [_flow(config_item(method)) for method in sensible_methods(dataset)]
     folds = min(_FOLDS, smallest)
     return _fill(path, title, words, [item + "}"], methods, folds, _PREPARATION)
+
+
+def _flow(item: str | dict[str, Any]) -> str:
+    """Return an item of a list on one line."""
+    return item if isinstance(item, str) else json.dumps(item)
 
 
 def _fill(

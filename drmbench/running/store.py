@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import locked, replacing
 from drmbench.running.results import ROWS_FILE, read_rows
-from drmbench.running.task import SCHEMA_VERSION
+from drmbench.running.task import SCHEMA_VERSION, Task
 
 if TYPE_CHECKING:
     from drmbench.running.plan import Plan
@@ -242,10 +242,15 @@ def all_records(out: Path) -> Iterator[tuple[str, Record]]:
             yield path.parent.name, record
 
 
+def names_of(task: Task) -> dict[str, str]:
+    """Return what an experiment calls a cell, which another may call otherwise."""
+    return {"dataset": task.dataset.name, "method": task.method.label}
+
+
 def write_rows(plan: Plan, store: Store) -> Path:
     """Write the rows of all finished cells of a plan, in the plan's order."""
     rows = (
-        {**row, "method": task.method.label, "cell": task.key}
+        {**row, **names_of(task), "cell": task.key}
         for task in plan.cells
         if task.key in store.records
         for row in store.records[task.key]["rows"]

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from drmbench.config.model import DatasetRef, Experiment, Kind, Measurement, MethodRef
+from drmbench.data.dataset import content_name
 from drmbench.protocol.protocol import Protocol, ScalingMode
 from drmbench.protocol.splits import SplitPlan
 
@@ -37,6 +38,13 @@ class Task(BaseModel):
     def mode(self) -> ScalingMode:
         """The scaling mode."""
         return self.protocol.scaling
+
+    @property
+    def seed_name(self) -> str:
+        """What :attr:`~drmbench.data.dataset.Dataset.seed_name` of its data is."""
+        if self.dataset.path is not None:
+            return content_name(self.fingerprint)
+        return self.dataset.name
 
 
 def make_task(
@@ -69,12 +77,16 @@ def key_of(task: Task) -> str:
     method = task.protocol.method_as_used(task.method.method())
     # Of methods that are not drmbench's own another version is another method.
     origin = {"origin": dict(method.origin)} if method.origin else {}
+    split = dataclasses.asdict(task.split)
+    if task.dataset.path is not None:
+        # More repeats draw the same splits and some more: those that are done stay.
+        del split["repeats"]
     identity: dict[str, Any] = {
         "schema": SCHEMA_VERSION,
         "kind": task.kind,
         "data": task.fingerprint,
         # The name is part of each split's seed.
-        "dataset": task.dataset.name,
+        "dataset": task.seed_name,
         "method": {
             "name": method.name,
             # Grid order decides ties, so it is part of the identity.
@@ -85,13 +97,11 @@ def key_of(task: Task) -> str:
         "scaling": task.mode,
         "metrics": task.protocol.metrics,
         "seed": task.protocol.seed,
-        "split": dataclasses.asdict(task.split),
+        "split": split,
         "number": task.number,
     }
     if task.kind == "classification":
-        selection = dataclasses.asdict(task.protocol.selection)
-        del selection["note"]
-        identity["selection"] = selection
+        identity["selection"] = task.protocol.selection.identity()
         if task.protocol.preparation != "codes":
             identity["preparation"] = task.protocol.preparation
     else:

@@ -334,7 +334,9 @@ def test_with_a_folder_it_goes_on_and_the_command_agrees(drmbench, blobs, tmp_pa
     first = package.compare(frame, y, methods=["nb"], out=tmp_path, **options)
     methods = ["nb", "knn-euclidean"]
     second = package.compare(frame, y, methods=methods, out=tmp_path, **options)
-    assert first.folder == second.folder == tmp_path / "compare-my-data"
+    assert first.folder == second.folder
+    assert first.folder.parent == tmp_path
+    assert first.folder.name.startswith("compare-my-data-")
     assert len(second.frame) == 8
     timed = ["seconds_select", "seconds_fit"]
     kept = second.frame[second.frame["method"] == "nb"][timed]
@@ -378,9 +380,19 @@ def test_dask_gives_the_same_rows(blobs, tmp_path):
     assert rows_of(there.folder) == rows_of(here.folder)
 
 
+def test_a_budget_cuts_repeats_then_methods_and_says_so(blobs):
+    """Workers alone need two seconds to start."""
+    options = {"methods": ["nb", "svm-rbf"], "folds": 2, "jobs": 1}
+    found = package.compare(*blobs, **options, budget="2.1s")
+    assert found.stored.experiment.split.repeats == 1
+    assert "once, not 3 times; left out: svm-rbf." in found.remarks
+    assert found.remarks in repr(found)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"budget": "soon"}, "budget: 'soon' is not a time"),
         ({"folds": 31}, "use folds=30"),
         ({"folds": 1}, "folds must be 2 or more"),
         ({"metric": "auc"}, "auc"),
