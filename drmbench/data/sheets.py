@@ -22,6 +22,7 @@ from drmbench.data.found_table import (
     texts_of,
 )
 from drmbench.data.readers.common import decoding
+from drmbench.data.readers.compression import check_unpacked
 from drmbench.data.text_stream import numbered_lines
 from drmbench.errors import InputError, did_you_mean
 
@@ -109,9 +110,10 @@ def _sheet_rows(
     path: Path, data: bytes, sheet: str | None
 ) -> tuple[list[tuple[int, list[str]]], str, bool]:
     """Return a sheet's rows that hold anything, its name, and if there are others."""
+    check_unpacked(path.name, data)
     with (
-        needing("openpyxl", "excel", path),
         decoding(path.name, "Excel file"),
+        needing("openpyxl", "excel", path),
         pd.ExcelFile(io.BytesIO(data), engine="openpyxl") as book,
     ):
         names = [str(name) for name in book.sheet_names]
@@ -121,7 +123,9 @@ def _sheet_rows(
                 f"{path.name}: no sheet is named {chosen!r}."
                 f"{did_you_mean(chosen, names)} Sheets: {', '.join(names)}"
             )
-        frame = book.parse(chosen, header=None, dtype=object, na_filter=False)
+        frame = pd.read_excel(
+            book, sheet_name=chosen, header=None, dtype=object, na_filter=False
+        )
     rows = [
         (number, [_text(cell) for cell in cells])
         for number, cells in enumerate(frame.itertuples(index=False), start=1)
@@ -131,7 +135,7 @@ def _sheet_rows(
 
 def read_parquet(path: Path, data: bytes) -> FoundTable:
     """Read a parquet file; numbers keep all their bits."""
-    with needing("pyarrow", "parquet", path), decoding(path.name, "parquet file"):
+    with decoding(path.name, "parquet file"), needing("pyarrow", "parquet", path):
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index()  # an index that was stored is a column

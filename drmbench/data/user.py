@@ -226,8 +226,8 @@ def _require_features(file: str, loaded: LoadedTable) -> None:
 
 
 def _decompressed(kind: str, blob: Blob) -> bytes:
-    """Return the bytes of a table; an Excel file is an archive as it is."""
-    if kind == "excel" and not blob.name.lower().endswith(COMPRESSED):
+    """Return the bytes of a table; Excel and parquet files are packed as they are."""
+    if kind in ("excel", "parquet") and not blob.name.lower().endswith(COMPRESSED):
         return blob.data
     return decompress(blob)
 

@@ -107,6 +107,12 @@ def zipped_name(blob: Blob) -> str:
         return _only_member(archive).filename
 
 
+def check_unpacked(file: str, data: bytes) -> None:
+    """Refuse an archive whose files are too large together."""
+    with unpacking(file, "zip"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _check_size(sum(member.file_size for member in archive.infolist()))
+
+
 def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     """Return the one file of an archive; what macOS adds to it does not count."""
     members = [
@@ -126,9 +132,13 @@ def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
 
 
 def _capped(data: bytes) -> bytes:
-    if len(data) > MAX_UNPACKED:
-        raise InputError(f"unpacks to more than {MAX_UNPACKED:,} bytes")
+    _check_size(len(data))
     return data
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_UNPACKED:
+        raise InputError(f"unpacks to more than {MAX_UNPACKED:,} bytes")
 
 
 @contextmanager
