@@ -21,12 +21,12 @@ _WRITTEN = re.compile(
 )
 _DIGITS: dict[Decimal, re.Pattern[str]] = {
     ".": re.compile(
-        r"(?:\d{1,3}(?P<group>[,'’\s])\d{3}(?:(?P=group)\d{3})*|\d*)"
+        r"(?:[1-9]\d{0,2}(?P<group>[,'’\s])\d{3}(?:(?P=group)\d{3})*|\d*)"
         r"(?:\.\d*)?(?:[eE][+-]?\d+)?",
         re.ASCII,
     ),
     ",": re.compile(
-        r"(?:\d{1,3}(?P<group>[.'’\s])\d{3}(?:(?P=group)\d{3})*|\d*)"
+        r"(?:[1-9]\d{0,2}(?P<group>[.'’\s])\d{3}(?:(?P=group)\d{3})*|\d*)"
         r"(?:,\d*)?(?:[eE][+-]?\d+)?",
         re.ASCII,
     ),

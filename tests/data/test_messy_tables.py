@@ -188,6 +188,9 @@ def test_a_comma_that_may_be_either_is_refused_until_said(read: Any) -> None:
     assert "--decimal" in message
     assert read("a.csv", text, decimal=",").X.tolist() == [[1.234], [2.5]]
     assert read("a.csv", text, decimal=".").X.tolist() == [[1234], [2500]]
+    # No thousand begins with 0.
+    zero = read("a.csv", text + "0,125;u\n")
+    assert zero.X.tolist() == [[1.234], [2.5], [0.125]]
     # Where commas separate columns, they hardly are decimal marks too.
     assert read("a.csv", 'a,kind\n"1,234",u\n"2,500",v\n').X.tolist() == [
         [1234],
