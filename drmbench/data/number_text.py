@@ -89,6 +89,10 @@ def parse_column(values: Sequence[str], decimal: Decimal) -> WrittenColumn | Non
 
     Per cent is another kind than plain numbers, and one currency another than the next.
     """
+    plain = _plain_numbers(values, decimal)
+    if plain is not None:
+        commas = decimal == "," and any("," in value for value in values)
+        return WrittenColumn(plain, ("decimal comma",) if commas else ())
     numbers: list[WrittenNumber] = []
     for value in values:
         number = parse_number(value, decimal)
@@ -106,6 +110,22 @@ def parse_column(values: Sequence[str], decimal: Decimal) -> WrittenColumn | Non
     if signs - {""}:
         how.append(f"without the sign {next(iter(signs - {''}))}")
     return WrittenColumn([one.value for one in numbers], tuple(how))
+
+
+def _plain_numbers(values: Sequence[str], decimal: Decimal) -> list[float] | None:
+    """Return numbers without signs and groups, fast; None if there may be others."""
+    together = "".join(values)
+    if "_" in together:
+        return None
+    if decimal == ",":
+        # float takes words for infinity, and digits of all scripts.
+        if not together.isascii() or not {"n", "N", "."}.isdisjoint(together):
+            return None
+        values = [value.replace(",", ".") for value in values]
+    try:
+        return [float(value) for value in values]
+    except ValueError:
+        return None
 
 
 class Evidence(NamedTuple):

@@ -9,11 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.column_roles import Levels, Settled, Settler, label_levels, levels_of
+from drmbench.data.column_roles import Levels, Settled, Settler, label_levels
 from drmbench.data.dataset import Column
 from drmbench.data.encodings import as_utf8
 from drmbench.data.fast_cells import Texts
-from drmbench.data.found_table import FoundColumn, FoundTable, TextTable
+from drmbench.data.found_table import (
+    OWN_MISSING,
+    FoundColumn,
+    FoundTable,
+    TextTable,
+)
 from drmbench.data.number_text import Evidence, evidence_of
 from drmbench.data.readers.common import RawTable
 from drmbench.data.reading import Reading
@@ -148,7 +153,7 @@ def _settled(
 def _evidence(found: FoundTable, label: int) -> Evidence:
     """Weigh what the texts beside the target say about decimal commas."""
     return evidence_of(
-        levels_of(column).values
+        [value for value in column.values if value not in OWN_MISSING]
         for number, column in enumerate(found.columns)
         if number != label and isinstance(column, Texts)
     )

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drmbench.data import number_text
 from drmbench.data.dataset import Dataset
 from drmbench.data.fast_cells import EVERY_DIGIT
 from drmbench.data.number_text import days_since_1970, parse_number
@@ -196,6 +197,24 @@ def test_a_comma_that_may_be_either_is_refused_until_said(read: Any) -> None:
         [1234],
         [2500],
     ]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    values=st.lists(st.text("0123456789.,+-_einfa ١%$", max_size=6), max_size=4),
+    decimal=st.sampled_from([".", ","]),
+)
+def test_plain_numbers_are_parsed_fast_as_slowly(
+    values: list[str], decimal: Any
+) -> None:
+    values = [value.strip() for value in values]
+    fast = number_text._plain_numbers(values, decimal)
+    slow = [parse_number(value, decimal) for value in values]
+    if fast is not None:
+        assert [one and one.value for one in slow] == pytest.approx(
+            fast, rel=0, abs=0, nan_ok=True
+        )
+        assert not any(one and (one.sign or one.grouped) for one in slow)
 
 
 def test_mixed_units_are_no_numbers(read: Any) -> None:
