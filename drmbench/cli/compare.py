@@ -14,6 +14,18 @@ from typer import Argument, Option
 
 from drmbench.cli.inputs import RUNS, job_count, writing
 from drmbench.cli.output import examples, show
+from drmbench.cli.reading import (
+    DecimalMark,
+    Drop,
+    Encoding,
+    NoHeader,
+    Nominal,
+    Numeric,
+    Sep,
+    Sheet,
+    reading_options,
+    show_reading,
+)
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +47,7 @@ app = typer.Typer()
 )
 def compare_command(
     data: Annotated[
-        Path, Argument(help="A csv, tsv, npz, ARFF, LIBSVM or MATLAB file.")
+        Path, Argument(help="A csv, Excel, parquet, JSON lines, npz, ARFF … file.")
     ],
     target: Annotated[str | None, Option(help="Column with the classes.")] = None,
     methods: Annotated[
@@ -70,6 +82,14 @@ def compare_command(
     no_progress: Annotated[
         bool, Option("--no-progress", help="Say only what goes wrong.")
     ] = False,
+    drop: Drop = None,
+    nominal: Nominal = None,
+    numeric: Numeric = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: DecimalMark = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
 ) -> None:
     """Compare methods on your own data under an honest protocol.
 
@@ -93,7 +113,11 @@ def compare_command(
     started = time.monotonic()
     get_metric(metric, scalar=True)
     seconds = None if budget is None else parse_duration(budget)
-    dataset = load_user_file(data, target=target)
+    reading = reading_options(
+        drop, nominal, numeric, sep, encoding, decimal, no_header, sheet
+    )
+    dataset = load_user_file(data, target=target, **vars(reading))
+    show_reading(dataset)
     chosen: Sequence[Item] = (
         methods.split(",") if methods else sensible_methods(dataset)
     )
@@ -109,6 +133,7 @@ def compare_command(
         metric=metric,
         folds=folds,
         seed=seed,
+        reading=reading,
     )
     path = config or Path(f"{comparison_name(dataset)}.yaml")
     options = RunOptions(out=out, jobs=job_count(jobs), bar=not no_progress)

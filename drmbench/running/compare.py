@@ -12,6 +12,7 @@ import yaml
 
 from drmbench.data.catalogue import load_catalogue
 from drmbench.data.dataset import Dataset
+from drmbench.data.reading import Reading
 from drmbench.methods.foreign import default_label
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.running.results import Results, Summary
@@ -81,12 +82,14 @@ def comparison_config(
     seed: int,
     repeats: int,
     scaling: str = "honest",
+    reading: Reading | None = None,
 ) -> str:
     """Return the YAML text of an honest comparison, to build on.
 
     ``dataset`` is what was read from ``path``, ``methods`` are names, classes as
     ``module:Class`` or items of a config, ``metric`` is what selects parameters and is
-    reported first, ``folds`` the number of outer folds, drawn ``repeats`` times.
+    reported first, ``folds`` the number of outer folds, drawn ``repeats`` times, and
+    ``reading`` what was said about reading the file.
     """
     others = [m for m in ("gmean", "accuracy", "balanced_accuracy") if m != metric]
     # One plan for all: a method that selects otherwise has better or worse luck.
@@ -95,6 +98,7 @@ def comparison_config(
     source: dict[str, object] = {"path": str(path), "name": own_name(dataset.name)}
     if target is not None:
         source["target"] = target
+    source |= (reading or Reading()).said()
     config = {
         "name": comparison_name(dataset),
         "title": f"Methods compared on {dataset.name}",
