@@ -152,6 +152,11 @@ class UserTable(ChunkedFile):
             return WholeTable(self._quick_table(), str)
         return self.slow_table()
 
+    def cells(self) -> tuple[list[str], Rows]:
+        """Return the names of all columns, and all rows cell by cell."""
+        (rows,) = self._row_batches(None)
+        return list(self._names), rows
+
     def _numeric_columns(self, lines: Sequence[str] = ()) -> list[bool]:
         """Tell of every column whether it is a feature, of numbers in these lines."""
         features = set(self._features)
