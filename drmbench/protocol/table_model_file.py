@@ -145,6 +145,7 @@ def load_table_model(path: Path, *, trust: Collection[str] = ()) -> LoadedTableM
             objects = archive.read(_OBJECTS)
         known = about["format"] == FORMAT
         version = about["version"]
+        others = _other_versions(dict(about["provenance"]["versions"]))
     # Damaged content makes zipfile and json raise almost anything.
     except Exception as error:
         raise InputError(damaged) from error
@@ -161,7 +162,6 @@ def load_table_model(path: Path, *, trust: Collection[str] = ()) -> LoadedTableM
         raise InputError(damaged) from error
     if foreign:
         raise InputError(_distrust(path, foreign))
-    others = _other_versions(about)
     try:
         model = _assembled(about, load_object(objects, trust=trust))
     except Exception as error:
@@ -184,9 +184,8 @@ def _distrust(path: Path, foreign: Collection[str]) -> str:
     )
 
 
-def _other_versions(about: Mapping[str, Any]) -> str:
+def _other_versions(stored: Mapping[str, str]) -> str:
     """Say which libraries are not those of the fit, and what helps; or nothing."""
-    stored = dict(about["provenance"]["versions"])
     here = versions_here()
     libraries = [name for name in stored if name not in ("drmbench", "python")]
     differing = []
