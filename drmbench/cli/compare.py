@@ -11,6 +11,18 @@ from typer import Argument, Option
 
 from drmbench.cli.inputs import RUNS, job_count, writing
 from drmbench.cli.output import examples, show
+from drmbench.cli.reading import (
+    DecimalMark,
+    Drop,
+    Encoding,
+    NoHeader,
+    Nominal,
+    Numeric,
+    Sep,
+    Sheet,
+    reading_options,
+    show_reading,
+)
 from drmbench.errors import InputError
 
 app = typer.Typer()
@@ -27,7 +39,7 @@ app = typer.Typer()
 )
 def compare_command(
     data: Annotated[
-        Path, Argument(help="A csv, tsv, npz, ARFF, LIBSVM or MATLAB file.")
+        Path, Argument(help="A csv, Excel, parquet, JSON lines, npz, ARFF … file.")
     ],
     target: Annotated[str | None, Option(help="Column with the classes.")] = None,
     methods: Annotated[
@@ -52,6 +64,14 @@ def compare_command(
     no_progress: Annotated[
         bool, Option("--no-progress", help="Say only what goes wrong.")
     ] = False,
+    drop: Drop = None,
+    nominal: Nominal = None,
+    numeric: Numeric = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: DecimalMark = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
 ) -> None:
     """Compare methods on your own data under an honest protocol.
 
@@ -73,7 +93,11 @@ def compare_command(
     from drmbench.running.runner import Run, RunOptions
 
     get_metric(metric, scalar=True)
-    dataset = load_user_file(data, target=target)
+    reading = reading_options(
+        drop, nominal, numeric, sep, encoding, decimal, no_header, sheet
+    )
+    dataset = load_user_file(data, target=target, **vars(reading))
+    show_reading(dataset)
     names = methods.split(",") if methods else list(sensible_methods(dataset))
     for name in names:
         if ":" not in name:
@@ -84,7 +108,14 @@ def compare_command(
     path = config or Path(f"compare-{slug(dataset.name)}.yaml")
     source = data.resolve()
     text = comparison_config(
-        dataset, source, target, methods=names, metric=metric, folds=folds, seed=seed
+        dataset,
+        source,
+        target,
+        methods=names,
+        metric=metric,
+        folds=folds,
+        seed=seed,
+        reading=reading,
     )
     with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -31,7 +31,7 @@ def init_command(
     ] = Path(_NAME),
     data: Annotated[
         Path | None,
-        Option(help="Your own table: csv, tsv, npz, ARFF, LIBSVM or MATLAB."),
+        Option(help="Your own table: csv, Excel, parquet, npz, ARFF …"),
     ] = None,
     target: Annotated[
         str | None, Option(help="Column of the table with the classes.")
@@ -56,7 +56,7 @@ def init_command(
         raise InputError(f"{path} is there already; --force writes over it")
     text = example_config(path)
     if data is not None:
-        dataset = load_user_file(data, target=target)
+        dataset = load_user_file(data, target=target, complete=True)
         text = config_for_table(path, data, target, dataset)
     with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -48,6 +48,8 @@ from drmbench.config.values import (
     Timeout,
     TwoOrMore,
 )
+from drmbench.data.number_text import Decimal
+from drmbench.data.reading import Reading
 from drmbench.errors import CheckFailedError
 from drmbench.methods.base import Method
 from drmbench.methods.foreign import EstimatorSpec, Recipe
@@ -253,11 +255,36 @@ class FileItem(Section):
     """A user's own file of data."""
 
     path: Label
-    """Your own file (csv, tsv, npz, arff, libsvm, mat), relative to this one."""
+    """Your own file (csv, tsv, jsonl, xlsx, parquet, npz, arff, libsvm, mat), relative
+    to this one."""
     target: Label | None = None
     """Its column, attribute or array with the classes."""
     name: Label | None = None
     """Its name in results; by default the file's."""
+    drop: Annotated[tuple[Label, ...], Listed(at_least=0, or_one=True)] = ()
+    """Columns to leave out."""
+    nominal: Annotated[tuple[Label, ...], Listed(at_least=0, or_one=True)] = ()
+    """Columns whose values are categories, though they are numbers."""
+    numeric: Annotated[tuple[Label, ...], Listed(at_least=0, or_one=True)] = ()
+    """Columns to keep as numbers, though they look like identifiers or are dates."""
+    sep: Label | None = None
+    """What separates columns: a character, tab or space."""
+    encoding: Label | None = None
+    """Encoding of the text, such as latin-1."""
+    decimal: Decimal | None = None
+    """What stands before the fraction of a number: a point or a comma."""
+    header: Annotated[bool | None, Says("true or false")] = None
+    """Whether the first row holds the names of the columns."""
+    sheet: Label | None = None
+    """Sheet of an Excel file; by default the first."""
+
+    def reading(self) -> Reading:
+        """Return how the file is to be read."""
+        said = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(Reading)
+        }
+        return Reading(**said)
 
 
 class NamedItem(Section):
@@ -496,11 +523,23 @@ class DatasetRef(Section):
     """Parameters of generated data."""
     source: str = ""
     """Name in the catalogue where it differs from ``name``: the config says ``as``."""
+    reading: Reading = Reading()
+    """How a file is read, as far as the config says it."""
 
     @property
     def catalogue_name(self) -> str:
         """The data set's name in the catalogue."""
         return self.source or self.name
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_said(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        stored: dict[str, Any] = handler(self)
+        stored["reading"] = self.reading.said()
+        if not stored["reading"]:  # manifests without it stay as they are
+            del stored["reading"]
+        return stored
 
 
 class MethodRef(Section):

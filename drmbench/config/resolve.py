@@ -326,13 +326,28 @@ class _Draft:
         with self.problems.noted(node.line_of("path")):
             try:
                 path = (self.problems.source.parent / written).resolve()
-                data = load_user_file(path, target=item.target, name=item.name)
+                data = load_user_file(
+                    path,
+                    target=item.target,
+                    name=item.name,
+                    complete=not self.is_prepared(),
+                    **vars(item.reading()),
+                )
             except (OSError, RuntimeError) as error:  # too long a name, a circular link
                 raise InputError(f"{written!r}: {error}") from error
             if not self.is_taken(data.name, node.line):
-                ref = DatasetRef(name=data.name, path=path, target=item.target)
+                ref = DatasetRef(
+                    name=data.name,
+                    path=path,
+                    target=item.target,
+                    reading=item.reading(),
+                )
                 return _ChosenSet(ref, node.line, data.n_samples, data.n_classes)
         return None
+
+    def is_prepared(self) -> bool:
+        """Tell whether missing values are filled in before methods get the data."""
+        return getattr(self.file.protocol, "preparation", "codes") != "codes"
 
     def from_catalogue(self, item: NamedItem, node: YamlNode) -> _ChosenSet | None:
         """Look up a data set of the catalogue, if its label can be used."""

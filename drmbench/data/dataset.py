@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,29 @@ class Provenance:
     note: str = ""
 
 
+Role = Literal["numeric", "nominal", "dropped", "target"]
+"""What a column of a person's own table is used as."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What was done with one column of a person's own table."""
+
+    name: str
+    role: Role  #: What it is used as
+    why: str = ""  #: Why it has this role, where that is not plain to see
+    missing: int = 0  #: How many of its values are missing
+    #: Levels in the order of their codes, of a nominal column; the target's classes
+    levels: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A classification data set, ready to use; arrays are read-only."""
 
     name: str  #: Name in the catalogue, or the file's stem for a user's own data
-    X: NDArray[np.float64]  #: One sample per row
+    #: One sample per row; NaN where a person's own file has no value
+    X: NDArray[np.float64]
     y: NDArray[np.int64]  #: Class numbers 0 … g-1
     class_names: tuple[str, ...]  #: Name of each class number
     provenance: Provenance  #: Where the numbers came from
@@ -41,6 +59,10 @@ class Dataset:
     split: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
     #: Number 0 … k-1 of the given test fold of each row
     folds: NDArray[np.int64] | None = None
+    #: What was done with each column of a person's own table, in the file's order
+    columns: tuple[Column, ...] = ()
+    #: What reading the file had to assume: "latin-1", "separated by ';'" …
+    assumed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         X = np.ascontiguousarray(self.X, dtype=np.float64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,24 +38,31 @@ class Texts(NamedTuple):
 
 
 def parse_block(
-    lines: Sequence[str], delimiter: str, numeric: Sequence[bool]
+    lines: Sequence[str],
+    delimiter: str,
+    numeric: Sequence[bool],
+    missing: Collection[str] = (),
 ) -> list[NDArray[np.float64] | Texts]:
     r"""Parse lines that each hold a row, or raise `DoubtfulError`.
 
-    `numeric` says of every column whether all of it must be finite numbers.
+    `numeric` says of every column whether all of it must be finite numbers; cells that
+    are `missing` become NaN there.
 
     Examples
     --------
     >>> numbers, texts = parse_block(["1.5,cat\n", "2,dog \n"], ",", [True, False])
     >>> numbers.tolist(), texts.values, texts.places.tolist()
     ([1.5, 2.0], ['cat', 'dog'], [0, 1])
+    >>> parse_block(["1.5,cat\n", "NA,NA\n"], ",", [True, False], ["NA"])[0].tolist()
+    [1.5, nan]
     >>> parse_block(["1.5,cat\n", "NA,dog\n"], ",", [True, False])
     Traceback (most recent call last):
     drmbench.data.fast_cells.DoubtfulError
     """
     block = "".join(lines)
-    if not _is_regular(lines, block, delimiter, numeric):
+    if not _is_regular(lines, block, delimiter, numeric, missing):
         raise DoubtfulError
+    missing_cells: Any = {j: list(missing) for j, n in enumerate(numeric) if n}
     try:
         frame = pd.read_csv(
             io.BytesIO(block.encode()),
@@ -63,7 +70,9 @@ def parse_block(
             sep=delimiter,
             engine="c",
             dtype={j: np.float64 if n else object for j, n in enumerate(numeric)},
-            na_filter=False,
+            na_filter=bool(missing),
+            na_values=missing_cells,
+            keep_default_na=False,
             skipinitialspace=delimiter != "\t",
             low_memory=False,
             **EVERY_DIGIT,
@@ -76,7 +85,7 @@ def parse_block(
     for column, number in enumerate(numeric):
         values = frame[column].to_numpy()
         if number:
-            if not np.isfinite(values).all():
+            if not (np.isfinite(values) | (bool(missing) & np.isnan(values))).all():
                 raise DoubtfulError
             columns.append(values)
         else:
@@ -86,7 +95,11 @@ def parse_block(
 
 
 def _is_regular(
-    lines: Sequence[str], block: str, delimiter: str, numeric: Sequence[bool]
+    lines: Sequence[str],
+    block: str,
+    delimiter: str,
+    numeric: Sequence[bool],
+    missing: Collection[str],
 ) -> bool:
     """Tell whether pandas splits these lines at the same places as ``csv``."""
     plain = block if '"' not in block else _outside_quotes(block, delimiter)
@@ -100,12 +113,19 @@ def _is_regular(
         if max(map(len, cells)) > limit:
             return False
     # A column of nothing but true and false would come back as 1 and 0.
-    first = next(csv_reader(lines[:1], delimiter))
-    return len(first) == len(numeric) and all(
-        is_number(cell.strip())
-        for cell, number in zip(first, numeric, strict=True)
-        if number
-    )
+    unseen = {column for column, number in enumerate(numeric) if number}
+    for cells in csv_reader(lines, delimiter):
+        if len(cells) != len(numeric):
+            return False
+        for column in tuple(unseen):
+            cell = cells[column].strip()
+            if is_number(cell):
+                unseen.remove(column)
+            elif cell not in missing:
+                return False
+        if not unseen:
+            break
+    return True
 
 
 def _outside_quotes(block: str, delimiter: str) -> str | None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from drmbench.data.readers.compression import BZIP2, COMPRESS, GZIP
+from drmbench.data.readers.compression import BZIP2, COMPRESS, GZIP, XZ, ZIP
 from drmbench.errors import InputError, did_you_mean
 
-DAMAGE = (EOFError, OSError, zlib.error)
+DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 """What reading a damaged or truncated compressed file raises."""
+
+_WHOLE_ONLY = ((COMPRESS, ".Z", "uncompress"), (ZIP, ".zip", "unzip"))
 
 
 @contextmanager
@@ -40,24 +43,27 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 def open_text(path: Path, data: bytes | None = None) -> Iterator[io.TextIOWrapper]:
     r"""Open text for reading line by line, with ``\n`` at the end of each.
 
-    Gzip and bzip2 are recognised by their first bytes; a byte-order mark is dropped.
+    Gzip, bzip2 and xz are told by their first bytes; a byte-order mark is dropped.
     Bytes that are not UTF-8 come through as lone surrogates, each in its line. `data`
     is the file's content, decompressed, if that is in memory already.
     """
     with opened(path) if data is None else io.BytesIO(data) as stream:
         content: Any = stream
         if data is None:
-            first = stream.read(3)
+            first = stream.read(len(XZ))
             stream.seek(0)
-            if first.startswith(COMPRESS):
-                raise InputError(
-                    f"{path.name}: a .Z file cannot be read in chunks; unpack it"
-                    f" (uncompress)"
-                )
+            for mark, end, tool in _WHOLE_ONLY:
+                if first.startswith(mark):
+                    raise InputError(
+                        f"{path.name}: a {end} file cannot be read in chunks; unpack it"
+                        f" ({tool})"
+                    )
             if first.startswith(GZIP):
                 content = gzip.GzipFile(fileobj=stream)
             elif first.startswith(BZIP2):
                 content = bz2.BZ2File(stream)
+            elif first.startswith(XZ):
+                content = lzma.LZMAFile(stream)  # noqa: SIM115  # closed with it
         yield io.TextIOWrapper(content, encoding="utf-8-sig", errors="surrogateescape")
 
 

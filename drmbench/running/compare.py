@@ -11,6 +11,7 @@ import yaml
 
 from drmbench.data.catalogue import load_catalogue
 from drmbench.data.dataset import Dataset
+from drmbench.data.reading import Reading
 from drmbench.methods.foreign import default_label
 from drmbench.methods.registry import get_method
 from drmbench.metrics import get_metric, mean_and_spread
@@ -59,12 +60,14 @@ def comparison_config(
     seed: int,
     repeats: int = 1,
     scaling: str = "honest",
+    reading: Reading | None = None,
 ) -> str:
     """Return the YAML text of an honest comparison, to build on.
 
     ``dataset`` is what was read from ``path``, ``methods`` are names, classes as
     ``module:Class`` or items of a config, ``metric`` is what selects parameters and is
-    reported first, ``folds`` the number of outer folds, drawn ``repeats`` times.
+    reported first, ``folds`` the number of outer folds, drawn ``repeats`` times, and
+    ``reading`` what was said about reading the file.
     """
     others = [m for m in ("gmean", "accuracy", "balanced_accuracy") if m != metric]
     items = [_item(method) for method in methods]
@@ -80,6 +83,7 @@ def comparison_config(
     source: dict[str, object] = {"path": str(path), "name": own_name(dataset.name)}
     if target is not None:
         source["target"] = target
+    source |= (reading or Reading()).said()
     config = {
         "name": f"compare-{slug(dataset.name)}",
         "title": f"Methods compared on {dataset.name}",

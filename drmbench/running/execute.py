@@ -13,6 +13,7 @@ import numpy as np
 
 from drmbench.config.model import DatasetRef
 from drmbench.data.dataset import Dataset
+from drmbench.data.reading import Reading
 from drmbench.drm.classifier import DRMClassifier
 from drmbench.errors import CheckFailedError
 from drmbench.methods.base import EstimatorRaisedError, Labels, Matrix, Method
@@ -70,17 +71,22 @@ def load_dataset(ref: DatasetRef, substitutes: bool) -> Dataset:
     """Load a data set; the last one is kept, since cells come data set by data set."""
     parameters = json.dumps(dict(ref.parameters), sort_keys=True)
     name = ref.name if ref.path is not None else ref.catalogue_name
-    return _load(name, ref.path, ref.target, substitutes, parameters)
+    return _load(name, ref.path, ref.target, ref.reading, substitutes, parameters)
 
 
 @lru_cache(maxsize=1)
 def _load(
-    name: str, path: Path | None, target: str | None, substitutes: bool, parameters: str
+    name: str,
+    path: Path | None,
+    target: str | None,
+    reading: Reading,
+    substitutes: bool,
+    parameters: str,
 ) -> Dataset:
     if path is not None:
         from drmbench.data.user import load_user_file
 
-        return load_user_file(str(path), target=target, name=name)
+        return load_user_file(str(path), target=target, name=name, **vars(reading))
     from drmbench.data import load
 
     return load(name, substitutes=substitutes, **json.loads(parameters))

@@ -8,6 +8,7 @@ import gzip
 import math
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drmbench.data.chunks import FeatureRequest
+from drmbench.data.fast_cells import DoubtfulError
+from drmbench.data.found_table import TextTable
+from drmbench.data.user import load_user_file
 from drmbench.data.user_tables import UserTable
 from drmbench.errors import InputError
 
@@ -88,25 +92,21 @@ def outcome(chunks: Any) -> list[Any]:
     return found
 
 
-def whole(read: Any) -> Any:
-    try:
-        table, _ = read()
-    except InputError as error:
-        return str(error)
+def whole(path: Path, target: str, quick: bool = True) -> Any:
+    """Return all that is found in a whole file, quickly or cell by cell."""
+    doubt = {} if quick else {"side_effect": DoubtfulError}
+    way = TextTable.quick_columns
+    with patch.object(TextTable, "quick_columns", autospec=True, **doubt) as columns:
+        if quick:
+            columns.side_effect = way
+        try:
+            data = load_user_file(path, target=target)
+        except InputError as error:
+            return str(error)
     return (
-        (table.X.shape, table.X.flags.c_contiguous, table.labels.dtype),
-        (table.X.tobytes(), table.labels.tolist(), table.parts.tolist()),
-        (table.feature_names, table.nominal),
+        (data.X.shape, data.X.tobytes(), data.y.tolist(), data.class_names),
+        (data.feature_names, data.nominal, data.columns, data.assumed),
     )
-
-
-def complete(read: Any) -> Any:
-    """As `whole`, but tables with missing values are refused, as they are later."""
-    found = whole(read)
-    if isinstance(found, str):
-        return found
-    X = np.frombuffer(found[1][0]).reshape(found[0][0])
-    return "missing values" if np.isnan(X).any() else found
 
 
 def agree(
@@ -120,7 +120,7 @@ def agree(
     slow = outcome(table.slow_chunks(chunksize))
     assert outcome(table.chunks(chunksize)) == slow
     if target is not None:
-        assert complete(table.whole) == complete(table.slow_table)
+        assert whole(path, target) == whole(path, target, quick=False)
 
 
 numbers = st.one_of(
@@ -254,6 +254,7 @@ def test_damaged_data_read_the_same_both_ways(tmp_path: Path) -> None:
         "size,colour,kind\n1.5,red,cat\n-2e3,blue,dog\n3,red,cat\n",
         'size;colour;kind\r\n1;"red, or so";"cat"\r\n\r\n2;"a ""b""";dog\r\n;;\r\n',
         "\ufeffsize, colour, kind\n1, red, größer\n2, blue, 日本\n",
+        "size,colour,kind\nNA,red,cat\n2.5,,dog\n,blue,cat\n-,NA,?\n",
     ],
 )
 def test_ordinary_tables_are_read_the_fast_way(
@@ -261,10 +262,10 @@ def test_ordinary_tables_are_read_the_fast_way(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8", newline="")
-    table = UserTable(path, "kind", FeatureRequest())
-    expected = whole(table.slow_table)
-    monkeypatch.delattr(UserTable, "slow_table")
-    assert whole(table.whole) == expected
+    expected = whole(path, "kind", quick=False)
+    monkeypatch.delattr(TextTable, "slow_columns")
+    assert whole(path, "kind") == expected
+    assert not isinstance(expected, str)
 
 
 def test_ordinary_chunks_are_read_the_fast_way(

@@ -1,0 +1,182 @@
+"""A person's own table, all of it: rows with a class, and columns with a role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drmbench.data.column_roles import Levels, Settled, Settler, label_levels, levels_of
+from drmbench.data.dataset import Column
+from drmbench.data.encodings import as_utf8
+from drmbench.data.fast_cells import Texts
+from drmbench.data.found_table import FoundColumn, FoundTable, TextTable
+from drmbench.data.number_text import Evidence, evidence_of
+from drmbench.data.readers.common import RawTable
+from drmbench.data.reading import Reading
+from drmbench.data.sheets import read_excel, read_json_lines, read_parquet
+from drmbench.data.user_tables import check_names
+from drmbench.errors import InputError, did_you_mean
+
+TABLES = ("csv", "tsv", "jsonl", "excel", "parquet")
+"""Formats whose columns have names and roles."""
+
+_SEPARATOR_WORDS = {"\t": "tabs", " ": "spaces"}
+
+
+@dataclass(frozen=True)
+class LoadedTable:
+    """A table, how messages name one of its rows, and what was done to get it."""
+
+    table: RawTable
+    place: Callable[[int], str]
+    columns: tuple[Column, ...] = ()  #: in the file's order
+    assumed: tuple[str, ...] = ()  #: what was found out and not said
+
+
+def load_table(
+    kind: str, path: Path, data: bytes, target: str | None, reading: Reading
+) -> LoadedTable:
+    """Make a table of a file's content, decompressed."""
+    assumed: list[str] = []
+    text: TextTable | None = None
+    if kind in ("csv", "tsv", "jsonl"):
+        data, encoding = as_utf8(path.name, data, reading.encoding)
+        assumed += [encoding] if encoding else []
+    if kind == "jsonl":
+        found = read_json_lines(path, data)
+    elif kind == "parquet":
+        found = read_parquet(path, data)
+    elif kind == "excel":
+        found, sheet, header = read_excel(path, data, reading.sheet, reading.header)
+        if sheet and reading.sheet is None:
+            assumed.append(f"the first sheet, {sheet!r}")
+        assumed += _about_header(reading, header)
+    else:
+        usual = "\t" if kind == "tsv" else ","
+        separator = reading.separator or ("\t" if kind == "tsv" else None)
+        text = TextTable(path, data, separator, reading.header)
+        if reading.sep is None and text.separator != usual:
+            words = _SEPARATOR_WORDS.get(text.separator, repr(text.separator))
+            assumed.append(f"separated by {words}")
+        assumed += _about_header(reading, text.header)
+        _check_target(path.name, text.names, target, text.header)
+        found = text.read({*reading.nominal, target or ""})
+    label = _check_target(path.name, found.names, target)
+    reading.check_names(path.name, found.names, found.names[label])
+    return _settled(found, text, label, reading, assumed)
+
+
+def _about_header(reading: Reading, header: bool) -> list[str]:
+    return ["no header"] if reading.header is None and not header else []
+
+
+def _check_target(
+    file: str, names: Sequence[str], target: str | None, header: bool = False
+) -> int:
+    """Return the number of the target's column; refuse names that do not do."""
+    check_names(file, names)
+    if target is None:
+        raise no_target(file, names)
+    if target not in names:
+        hint = " (--no-header if the first row holds no names)" if header else ""
+        raise InputError(
+            f"{file}: no column is named {target!r}.{did_you_mean(target, names)}"
+            f" Columns: {', '.join(names)}{hint}"
+        )
+    if len(names) == 1:
+        raise InputError(f"{file}: no feature column beside the class label")
+    return names.index(target)
+
+
+def no_target(file: str, names: Sequence[str] | None) -> InputError:
+    """Return the error that the column with the class must be said."""
+    columns = "Columns have numbers, from 0"
+    if names:
+        columns = f"Columns: {', '.join(names)}"
+    return InputError(
+        f"{file}: say which column holds the class (the target). {columns}"
+    )
+
+
+def _settled(
+    found: FoundTable,
+    text: TextTable | None,
+    label: int,
+    reading: Reading,
+    assumed: list[str],
+) -> LoadedTable:
+    """Leave out rows without a class, and give each column its role."""
+    evidence = _evidence(found, label)
+    if text is not None and (evidence.comma or reading.decimal == ","):
+        # What was read as 1.234 may be a thousand and more.
+        found = text.read_as_text()
+        evidence = _evidence(found, label)
+    classes = label_levels(found.columns[label])
+    kept = np.flatnonzero(classes.codes >= 0)
+    unlabelled = len(classes.codes) - len(kept)
+    if not kept.size:
+        raise InputError(
+            f"{found.file}: the target {found.names[label]!r} has no value in any row"
+        )
+    if unlabelled:
+        found = _only(found, kept)
+    commas_group = text is not None and text.separator == ","
+    settler = Settler(found, reading, evidence, commas_group)
+    settled = [
+        Settled(Column(name, "target", missing=unlabelled))
+        if number == label
+        else settler.settle(number)
+        for number, name in enumerate(found.names)
+    ]
+    if settler.assumed_commas:
+        assumed.append("decimal comma")
+    if unlabelled:
+        rows = "row" if unlabelled == 1 else "rows"
+        assumed.append(f"{unlabelled} {rows} without a class left out")
+    return LoadedTable(
+        table=_raw_table(settled, classes, kept),
+        place=found.place,
+        columns=tuple(one.column for one in settled),
+        assumed=tuple(assumed),
+    )
+
+
+def _evidence(found: FoundTable, label: int) -> Evidence:
+    """Weigh what the texts beside the target say about decimal commas."""
+    return evidence_of(
+        levels_of(column).values
+        for number, column in enumerate(found.columns)
+        if number != label and isinstance(column, Texts)
+    )
+
+
+def _only(found: FoundTable, rows: NDArray[np.intp]) -> FoundTable:
+    """Return some rows of a table, which messages name as before."""
+    columns: list[FoundColumn] = [
+        Texts(column.values, column.places[rows])
+        if isinstance(column, Texts)
+        else column[rows]
+        for column in found.columns
+    ]
+    place = found.place
+    return replace(found, columns=columns, place=lambda row: place(int(rows[row])))
+
+
+def _raw_table(
+    settled: Sequence[Settled], classes: Levels, kept: NDArray[np.intp]
+) -> RawTable:
+    features = [(c, numbers) for c, numbers in settled if numbers is not None]
+    empty = np.empty((len(kept), 0))
+    return RawTable(
+        X=np.column_stack([empty, *(numbers for _, numbers in features)]),
+        labels=np.array(classes.values, dtype=np.str_)[classes.codes[kept]],
+        parts=np.zeros(len(kept), dtype=np.int64),
+        feature_names=tuple(column.name for column, _ in features),
+        nominal=tuple(
+            j for j, (column, _) in enumerate(features) if column.role == "nominal"
+        ),
+    )
