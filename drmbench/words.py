@@ -12,6 +12,12 @@ OPTIMISTIC = (
     " and unscaled data was chosen on the test part"
 )
 
+#: Shown where figures of tables are that were prepared.
+TABLE_PREPARED = (
+    "Nominal columns became zeros and ones, and missing values were filled in, as the"
+    " rows that trained tell"
+)
+
 
 @dataclass(frozen=True)
 class ModeWords:

@@ -55,6 +55,7 @@ from drmbench.methods.base import Method
 from drmbench.methods.foreign import EstimatorSpec, Recipe
 from drmbench.methods.registry import get_method, with_overrides
 from drmbench.protocol.protocol import (
+    Preparation,
     Protocol,
     ScalingMode,
     SelectionKind,
@@ -442,6 +443,10 @@ class ProtocolSection(Section):
     """Scaling modes, each of which is run. honest: none or max-abs, selected with the
     parameters; paper: the paper's, better of two on the test part; none; maxabs. By
     default honest; timing and convergence use maxabs."""
+    preparation: Preparation = "codes"
+    """codes: columns as they are, text as codes. table: within each training part
+    nominal columns become zeros and ones, missing values are filled in, and honest
+    scaling is none, standard, robust or max-abs."""
 
 
 #: What is there twice is only known when items are resolved.
@@ -616,8 +621,19 @@ class Experiment(_Described):
     mode ``paper`` and ``preferred`` in the others."""
     scaling: Annotated[tuple[ScalingMode, ...], Listed()] = ("honest",)
     """Scaling modes; a cell is run in each."""
+    preparation: Preparation = "codes"
+    """How columns are prepared before methods get them."""
     source: Path | None = None
     """The file it was read from."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual_preparation(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        stored: dict[str, Any] = handler(self)
+        if stored.get("preparation") == "codes":  # as manifests without it are
+            del stored["preparation"]
+        return stored
 
     def selection_for(self, ref: MethodRef | None, mode: ScalingMode) -> SelectionPlan:
         """Return how a method's parameters are selected in a scaling mode.
@@ -631,7 +647,8 @@ class Experiment(_Described):
 
     def protocol(self, ref: MethodRef, mode: ScalingMode) -> Protocol:
         """Return the rules under which a method's cells run in a scaling mode."""
-        return Protocol(self.selection_for(ref, mode), mode, self.metrics, self.seed)
+        plan = self.selection_for(ref, mode)
+        return Protocol(plan, mode, self.metrics, self.seed, self.preparation)
 
 
 #: Fields of an experiment that decide no number.

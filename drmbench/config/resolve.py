@@ -50,7 +50,7 @@ from drmbench.config.yaml_lines import YamlNode, read_yaml
 from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
 from drmbench.errors import InputError, did_you_mean
 from drmbench.methods.registry import builtin_names, get_method, with_overrides
-from drmbench.protocol.protocol import SelectionPlan
+from drmbench.protocol.protocol import Preparation, SelectionPlan
 from drmbench.shipped import shipped_configs
 
 #: Experiment files have a few thousand bytes; reading much more YAML takes minutes.
@@ -265,6 +265,7 @@ class _Draft:
             "methods": self.choose_methods(),
             "split": self.choose_split(chosen),
             "scaling": self.file.protocol.scaling,
+            "preparation": self.choose_preparation(),
             "source": self.problems.source,
         }
         if self.file.kind == "classification":
@@ -527,6 +528,19 @@ class _Draft:
             "selection_modes": self.own_plans("modes", by_mode, plan),
             "tie": selection.tie,
         }
+
+    def choose_preparation(self) -> Preparation:
+        """Return how columns are prepared; refuse it where nothing is prepared."""
+        protocol, kind = self.file.protocol, self.file.kind
+        if protocol.preparation == "table":
+            reason = ""
+            if kind != "classification":
+                reason = f"the kind {kind} measures solves of the data as it is"
+            elif "paper" in protocol.scaling:
+                reason = "the scaling mode paper takes the data as it is"
+            if reason:
+                self.refuse(("protocol", "preparation"), f"{reason}; use codes")
+        return protocol.preparation
 
     def own_plans(
         self, part: str, sections: Mapping[str, PlanSection], plan: SelectionPlan

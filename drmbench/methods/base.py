@@ -160,6 +160,11 @@ class Method:
     #: ``versions`` of the packages that provide it, and perhaps its classes
     origin: Params = field(default_factory=dict)
 
+    @property
+    def takes_codes(self) -> bool:
+        """Whether it was told which columns hold codes of categories."""
+        return self.defaults.get("categorical_features") is not None
+
     def candidates(self) -> list[dict[str, Any]]:
         """All parameter sets, in grid order (the first name varies slowest)."""
         names = list(self.grid)

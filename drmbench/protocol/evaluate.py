@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from drmbench.data.dataset import Dataset
+from drmbench.errors import InputError
 from drmbench.methods.base import (
     CANDIDATE_FAILURES,
     Labels,
@@ -32,7 +33,8 @@ from drmbench.metrics import (
     mean_and_spread,
     measure,
 )
-from drmbench.protocol.protocol import Protocol, RowScaling
+from drmbench.protocol.preparation import TablePreparation, learns_from_rows
+from drmbench.protocol.protocol import Preparation, Protocol, RowScaling
 from drmbench.protocol.scaling import (
     Scaling,
     scale_test,
@@ -49,6 +51,12 @@ from drmbench.protocol.selection import (
 )
 from drmbench.protocol.splits import Rows, Split, stable_seed
 
+#: Why leave-one-out gave way to folds on a training part.
+FOLDS_FOR_TABLES = (
+    "{k}-fold selection: each fold fills in missing values and lumps rare levels by the"
+    " rows that train in it, which leave-one-out would not"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -57,8 +65,10 @@ class Trained:
     #: The fitted scikit-learn classifier; its classes are positions in ``classes``
     model: Any
     classes: Labels  #: Classes of the training part, sorted
-    X_train: Matrix  #: The training rows, unscaled
+    X_train: Matrix  #: The training rows, neither prepared nor scaled
     scaling: Scaling  #: How features are scaled
+    #: What makes rows what the model takes; None where they are scaled only
+    preparation: TablePreparation | None
     selection: Selection  #: The selected parameters and how all candidates did
     #: Wall-clock time
     seconds_select: float
@@ -67,8 +77,14 @@ class Trained:
 
     def predict(self, X_test: Matrix) -> Labels:
         """Return the class of each row; ``separate`` scales the rows by themselves."""
-        scaled = scale_test(self.scaling, self.X_train, X_test)
-        return original_classes(self.classes, self.model.predict(scaled))
+        predicted = self.model.predict(self.prepared(X_test))
+        return original_classes(self.classes, predicted)
+
+    def prepared(self, X: Matrix) -> Matrix:
+        """Return rows as the model takes them."""
+        if self.preparation is not None:
+            return self.preparation.transform(X)
+        return scale_test(self.scaling, self.X_train, X)
 
     def values(
         self, y_train: Labels, X_test: Matrix, needs: Needs, classes: Sequence[int]
@@ -83,9 +99,8 @@ class Trained:
         if needs == "probabilities" and not hasattr(model, "predict_proba"):
             _, numbers = number_classes(y_train)
             model = calibrated(clone(model), numbers)
-            model.fit(scale_train(self.scaling, self.X_train), numbers)
-        scaled = scale_test(self.scaling, self.X_train, X_test)
-        found = class_scores(model, scaled, needs)
+            model.fit(self.prepared(self.X_train), numbers)
+        found = class_scores(model, self.prepared(X_test), needs)
         values = np.full((len(found), len(classes)), ABSENT[needs])
         values[:, np.searchsorted(classes, self.classes)] = found
         return values
@@ -99,26 +114,37 @@ def train(
     row: RowScaling,
     *,
     seed: int,
+    nominal: Sequence[int] = (),
 ) -> Trained:
     """Select scaling and parameters on training rows, and fit to all of them.
 
     Test rows cannot leak into it, because it is never given any. `row` is one of
-    ``protocol.rows()``, and `seed` that of the split. One of `CANDIDATE_FAILURES` is
-    raised if the method cannot be selected or fitted.
+    ``protocol.rows()``, `seed` that of the split, and `nominal` has the columns that
+    hold codes of categories. One of `CANDIDATE_FAILURES` is raised if the method cannot
+    be selected or fitted.
     """
     classes, numbers = number_classes(y_train)
     if len(classes) < 2:
         raise MethodFailedError(f"all {len(y_train)} training rows are of one class")
     started = time.perf_counter()
-    scaling, selection, notes = _select(method, X_train, numbers, protocol, row, seed)
+    scaling, selection, notes = _select(
+        method, X_train, numbers, protocol, row, seed, nominal
+    )
     selected = time.perf_counter()
-    model = _fit(method, X_train, numbers, scaling, selection.params, seed)
+    preparation = None
+    if protocol.preparation == "table":
+        preparation = _preparation(method, nominal, scaling).fit(X_train)
+        prepared = preparation.transform(X_train)
+    else:
+        prepared = scale_train(scaling, X_train)
+    model = _fit(method, prepared, numbers, selection.params, seed)
     fitted = time.perf_counter()
     return Trained(
         model,
         classes,
         X_train,
         scaling,
+        preparation,
         selection,
         selected - started,
         fitted - selected,
@@ -127,34 +153,51 @@ def train(
     )
 
 
-def _fit(
-    method: Method,
-    X: Matrix,
-    numbers: Labels,
-    scaling: Scaling,
-    params: Params,
-    seed: int,
-) -> Any:
-    """Return an estimator fitted to unscaled rows and class numbers without gaps."""
+def _fit(method: Method, X: Matrix, numbers: Labels, params: Params, seed: int) -> Any:
+    """Return an estimator fitted to rows as it takes them; classes have no gaps."""
     model = method.build(params, fit_seed(seed, method))
-    model.fit(scale_train(scaling, X), numbers)
+    model.fit(X, numbers)
     return model
 
 
+def _preparation(
+    method: Method, nominal: Sequence[int], scaling: Scaling
+) -> TablePreparation:
+    """Return what prepares a table for a method, not fitted yet."""
+    return TablePreparation(nominal, scaling=scaling, encode=not method.takes_codes)
+
+
 def _select(
-    method: Method, X: Matrix, y: Labels, protocol: Protocol, row: RowScaling, seed: int
+    method: Method,
+    X: Matrix,
+    y: Labels,
+    protocol: Protocol,
+    row: RowScaling,
+    seed: int,
+    nominal: Sequence[int],
 ) -> tuple[Scaling, Selection, list[str]]:
     """Choose scaling and parameters; also return what a reader should know of it."""
     plan = protocol.selection
     notes = [plan.note] if plan.note else []
     tried = protocol.scalings_tried(row, method)
+    table = protocol.preparation == "table"
+    if table and len(set(nominal)) == X.shape[1]:
+        tried = tried[:1]  # there is nothing to scale
+    if table and plan.kind == "loo" and learns_from_rows(X, nominal):
+        plan = dataclasses.replace(plan, kind="kfold")
+        notes.append(FOLDS_FOR_TABLES.format(k=plan.k))
     selections: dict[Scaling, Selection] = {}
     errors: list[ValueError] = []
     for scaling in tried:
-        scaled = scale_train(scaling, X)
         try:
             selections[scaling] = select(
-                method, scaled, y, plan, seed=seed, always_score=len(tried) > 1
+                method,
+                X if table else scale_train(scaling, X),
+                y,
+                plan,
+                seed=seed,
+                always_score=len(tried) > 1,
+                preparation=_preparation(method, nominal, scaling) if table else None,
             )
         except CANDIDATE_FAILURES as error:
             errors.append(error)
@@ -205,8 +248,10 @@ def evaluate(
     """Evaluate a method on one split of a data set: one outcome per result row.
 
     There are two rows in the scaling mode ``paper``, else one. A method that cannot be
-    fitted gives an outcome with its ``failure``; other exceptions are bugs and escape.
+    fitted gives an outcome with its ``failure``; other exceptions are bugs and escape,
+    but for the `InputError` that missing values are which nothing fills in.
     """
+    check_filled(dataset, protocol.preparation)
     used = protocol.method_as_used(method)
     outcomes = []
     for row in protocol.rows():
@@ -222,11 +267,25 @@ def evaluate(
     return outcomes
 
 
+def check_filled(dataset: Dataset, preparation: Preparation) -> None:
+    """Refuse missing values where nothing fills them in."""
+    if preparation == "codes" and (missing := int(np.isnan(dataset.X).sum())):
+        raise InputError(
+            f"{dataset.name}: {missing} missing values, which no method can use as they"
+            " are; say `preparation: table` in the experiment's `protocol`, which fills"
+            " them in"
+        )
+
+
 def _run(
     dataset: Dataset, method: Method, split: Split, protocol: Protocol, row: RowScaling
 ) -> Outcome:
     rows, seed = _training_rows(dataset, split, protocol)
-    trained = train(method, dataset.X[rows], dataset.y[rows], protocol, row, seed=seed)
+    trained = train(
+        *(method, dataset.X[rows], dataset.y[rows], protocol, row),
+        seed=seed,
+        nominal=dataset.nominal,
+    )
     started = time.perf_counter()
     predictions = trained.predict(dataset.X[split.test])
     seconds_predict = time.perf_counter() - started
@@ -311,7 +370,8 @@ def refit_separate(
     X_train, X_test = dataset.X[rows], dataset.X[split.test]
     classes, numbers = number_classes(dataset.y[rows])
     everything = {**used.defaults, **params}
-    model = _fit(used, X_train, numbers, "separate", everything, seed)
+    scaled = scale_train("separate", X_train)
+    model = _fit(used, scaled, numbers, everything, seed)
     own = model.predict(scale_test("separate", X_train, X_test))
     training = model.predict(scale_test_by_training(X_train, X_test))
     return RefitPredictions(

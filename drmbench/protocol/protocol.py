@@ -23,6 +23,7 @@ PAPER_SUBSET = 3000
 SelectionKind = Literal["loo", "kfold", "random"]
 Tie = Literal["preferred", "first"]
 ScalingMode = Literal["honest", "paper", "none", "maxabs"]
+Preparation = Literal["codes", "table"]
 #: What a result row says about scaling; ``selected`` is the choice of honest mode.
 RowScaling = Literal["none", "maxabs", "separate", "selected"]
 
@@ -33,6 +34,10 @@ ROWS_OF_MODE: dict[ScalingMode, tuple[RowScaling, ...]] = {
     "none": ("none",),
     "maxabs": ("maxabs",),
 }
+
+#: What selection chooses from in honest mode, the first of equally good ones.
+SCALINGS_OF_CODES: tuple[Scaling, ...] = ("none", "maxabs")
+SCALINGS_OF_TABLE: tuple[Scaling, ...] = ("none", "standard", "robust", "maxabs")
 
 
 @dataclass(frozen=True)
@@ -121,13 +126,22 @@ class Protocol:
     #: How parameters are selected
     selection: SelectionPlan = field(default_factory=SelectionPlan)
     #: ``honest`` chooses between none and max-abs (fitted on the training part) within
-    #: selection. ``paper`` gives two results, unscaled and with each part scaled by
-    #: itself, and does as the paper did also in what methods get
-    #: (``Method.paper_params``, :meth:`training_order`). The others scale always or
-    #: never.
+    #: selection, or among more where tables are prepared. ``paper`` gives two results,
+    #: unscaled and with each part scaled by itself, and does as the paper did also in
+    #: what methods get (``Method.paper_params``, :meth:`training_order`). The others
+    #: scale always or never.
     scaling: ScalingMode = "honest"
     metrics: tuple[str, ...] = ("accuracy",)  #: Names of the metrics to compute
     seed: int = 0  #: Seed of the experiment
+    #: ``codes`` leaves columns as they are. ``table`` prepares them by what the rows
+    #: that train tell (:class:`~drmbench.protocol.preparation.TablePreparation`), and
+    #: ``honest`` then chooses among :data:`SCALINGS_OF_TABLE`. It cannot be had with
+    #: the mode ``paper``.
+    preparation: Preparation = "codes"
+
+    def __post_init__(self) -> None:
+        if self.preparation == "table" and self.scaling == "paper":
+            raise ValueError("the paper's scaling takes data as it is, not prepared")
 
     def rows(self) -> tuple[RowScaling, ...]:
         """Return the ``scaling`` of each result row that a split gives."""
@@ -142,7 +156,9 @@ class Protocol:
         """
         if row != "selected":
             return (row,)
-        return ("none",) if method.scale_invariant else ("none", "maxabs")
+        if method.scale_invariant:
+            return ("none",)
+        return SCALINGS_OF_TABLE if self.preparation == "table" else SCALINGS_OF_CODES
 
     def training_order(self, y_train: Labels) -> NDArray[np.intp]:
         """Return the order in which methods get the training rows.

@@ -7,6 +7,11 @@ A sample can only be recognised if its class is among the rows that remain. Wher
 not (the only sample of its class, or a part that holds all of a class) the sample is
 not scored, since no candidate could be right about it. Parts whose remaining rows are
 all of one class are passed over for the same reason.
+
+Where columns are prepared, k-fold and random splits prepare each part by the rows that
+train in it. Leave-one-out, whose shortcuts take one matrix, prepares all rows at once:
+a left-out sample then has had its share, one of n, in scales and in which levels have
+columns, though not with its class.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from drmbench.methods.base import (
     CANDIDATE_FAILURES,
@@ -36,6 +42,7 @@ from drmbench.methods.base import (
     naive_left_out_predictions,
 )
 from drmbench.metrics import ClassRoles, Metric, Needs, best_of, get_metric
+from drmbench.protocol.preparation import TablePreparation
 from drmbench.protocol.protocol import SelectionPlan as SelectionPlan
 from drmbench.protocol.splits import Split, kfold_splits, random_splits, stable_seed
 
@@ -89,20 +96,24 @@ def select(
     seed: int = 0,
     shortcut: bool = True,
     always_score: bool = False,
+    preparation: TablePreparation | None = None,
 ) -> Selection:
     """Choose the best of a method's candidates from training rows.
 
     `seed` is that of subset and splits, shared by all methods; the seed of the fits is
     derived from it and the method's name. Without `shortcut` the method's exact
     shortcuts are not used: the slow oracle. A lone candidate is not scored, unless
-    `always_score` says that its score is compared with another's. `MethodFailedError`
-    gives the reasons if no candidate could be scored.
+    `always_score` says that its score is compared with another's. With a `preparation`,
+    which need not be fitted, rows are prepared by those that train.
+    `MethodFailedError` gives the reasons if no candidate could be scored.
     """
     candidates = method.candidates()
     metric = get_metric(plan.metric, scalar=True)
     if len(candidates) == 1 and not always_score:
         return Selection(candidates[0], math.nan, np.full(1, np.nan), candidates)
-    scorer = _Scorer(method, candidates, metric, fit_seed(seed, method), shortcut)
+    scorer = _Scorer(
+        method, candidates, metric, fit_seed(seed, method), shortcut, preparation
+    )
     scores, failures = scorer.score(X, number_classes(y)[1], plan, seed=seed)
     if np.isnan(scores).all():
         reasons = sorted(set(failures.values()))
@@ -133,6 +144,7 @@ class _Scorer:
     metric: Metric
     seed: int
     shortcut: bool
+    preparation: TablePreparation | None
 
     def score(self, X: Matrix, y: Labels, plan: SelectionPlan, *, seed: int) -> _Scores:
         """Score all candidates as the plan says."""
@@ -142,6 +154,8 @@ class _Scorer:
             (drawn,) = random_splits(y, size, repeats=1, seed=seed, name="subset")
             X, y = X[drawn.train], y[drawn.train]
         if plan.kind == "loo":
+            if self.preparation is not None:
+                X = clone(self.preparation).fit_transform(X)
             return self.leave_one_out(X, y)
         if plan.kind == "kfold":
             k = min(plan.k, len(y))
@@ -189,7 +203,11 @@ class _Scorer:
             test = part.test[np.isin(y[part.test], classes)]
             if len(classes) < 2 or not len(test):
                 continue
-            known = X[part.train], y[part.train], X[test]
+            X_train, X_test = X[part.train], X[test]
+            if self.preparation is not None:
+                prepared = clone(self.preparation).fit(X_train)
+                X_train, X_test = map(prepared.transform, (X_train, X_test))
+            known = X_train, y[part.train], X_test
             answer: GridPredictions | GridScores
             if self.metric.needs == "labels":
                 answer = self.predict_part(*known, self.candidates, seed=self.seed)

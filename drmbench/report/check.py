@@ -35,7 +35,7 @@ RowValues = Mapping[str, Any]
 Figure = tuple[str, float, float, float]
 
 #: What of the identity holds for every cell; selections are compared by what uses them.
-_PROTOCOL = ("kind", "seed", "split", "selection", "tie", "measure")
+_PROTOCOL = ("kind", "seed", "split", "selection", "tie", "preparation", "measure")
 #: Where an early manifest has selections in words only, they are not compared.
 _NO_PLANS: dict[str, Any] = {
     "selection": None,

@@ -14,7 +14,7 @@ from drmbench.protocol.protocol import ScalingMode
 from drmbench.report import protocol_words as words
 from drmbench.report.table import Cell, Column, Table, left, right, text_table
 from drmbench.running.results import Results, Summary
-from drmbench.words import OPTIMISTIC
+from drmbench.words import OPTIMISTIC, TABLE_PREPARED
 
 #: The column that says what something is called in the paper.
 _IN_PAPER = "in the paper"
@@ -132,7 +132,7 @@ def protocol_table(results: Mapping[str, Results]) -> Table:
             name,
             words.split_words(found.experiment.split),
             words.selection_words(found),
-            ", ".join(found.modes),
+            words.modes_words(found),
             words.metrics_words(found),
             found.experiment.seed,
         )
@@ -381,6 +381,8 @@ def _remarks(
         if facts.get("missing"):
             reason = str(facts["missing"]).partition("\n")[0]
             yield f"{name} is missing: {reason} Get it: {facts['get']}"
+    if results.experiment.preparation == "table":
+        yield f"{TABLE_PREPARED}."
     yield f"Selection of parameters: {results.selection(mode)}."
     for note, labels in results.selected_otherwise(mode).items():
         if shown := [label for label in labels if label in methods]:

@@ -11,7 +11,6 @@ from markupsafe import Markup, escape
 
 from drmbench.report import facts, protocol_words
 from drmbench.report.table import Table, anchor
-from drmbench.words import MODES
 
 #: Columns from which a table on the page is printed in smaller letters.
 WIDE = 16
@@ -27,7 +26,7 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_ENVIRONMENT.globals.update(WIDE=WIDE, LONG=LONG, MODES=MODES)
+_ENVIRONMENT.globals.update(WIDE=WIDE, LONG=LONG)
 _ENVIRONMENT.globals.update(facts=facts, words=protocol_words)
 _ENVIRONMENT.filters["anchor"] = anchor
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drmbench.config.model import Measurement, SplitSpec
+from drmbench.protocol.protocol import SCALINGS_OF_TABLE, ScalingMode
 from drmbench.running.results import Results
-from drmbench.words import paper_place
+from drmbench.words import MODES, TABLE_PREPARED, paper_place
 
 
 def times(number: int, noun: str) -> str:
@@ -68,6 +69,24 @@ def selection_words(results: Results) -> str:
         exceptions = (f"; {', '.join(labels)}: {text}" for text, labels in others)
         said.append(f"Mode {mode}: {results.selection(mode)}{''.join(exceptions)}.")
     return " ".join(said)
+
+
+def modes_words(results: Results) -> str:
+    """Name the scaling modes, and the preparation unless it is the usual one."""
+    prepared = results.experiment.preparation
+    of_what = "" if prepared == "codes" else f" (preparation: {prepared})"
+    return f"{', '.join(results.modes)}{of_what}"
+
+
+def scaling_words(results: Results, mode: ScalingMode) -> str:
+    """Say how columns were prepared and scaled in a scaling mode."""
+    said = MODES[mode].description
+    if results.experiment.preparation != "table":
+        return said
+    if mode == "honest":
+        tried = ", ".join(SCALINGS_OF_TABLE)
+        said = f"honest: selection chooses, on the training part alone, from {tried}"
+    return f"{said}. {TABLE_PREPARED}"
 
 
 def metrics_words(results: Results) -> str:

@@ -96,7 +96,8 @@ def describe_work(
 ) -> Work:
     """Return the work of a cell of a data set, of which a manifest says ``facts``."""
     method = protocol.method_as_used(ref.method())
-    plan, p, classes = protocol.selection, int(facts["p"]), int(facts["classes"])
+    p = int(facts.get("prepared_p", facts["p"]))
+    plan, classes = protocol.selection, int(facts["classes"])
     how: dict[str, Any] = {"grid": method.grid, "fixed": method.defaults}
     if kind != "classification":
         how = {"kind": kind, "measure": measure.model_dump(exclude={"sizes"})}
@@ -110,6 +111,8 @@ def describe_work(
         rounds = 1 if at_once or candidates == 1 else plan.naive_fits(n_train)
         how |= {"mode": protocol.scaling, "kind": plan.kind, "subset": plan.rows_used}
         how |= {"k": plan.k, "repeats": plan.repeats, "share": plan.train_share}
+        if protocol.preparation != "codes":
+            how["preparation"] = protocol.preparation
         size = _size(n_train, used, p, classes, at_once)
         skipped = method.most_features is not None and p > method.most_features
         fits = 0 if skipped else rounds * candidates * _scalings(protocol, method)

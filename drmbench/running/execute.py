@@ -19,6 +19,7 @@ from drmbench.errors import CheckFailedError
 from drmbench.methods.base import EstimatorRaisedError, Labels, Matrix, Method
 from drmbench.methods.registry import with_overrides
 from drmbench.protocol.evaluate import Outcome, evaluate
+from drmbench.protocol.preparation import prepared_width
 from drmbench.protocol.scaling import Scaling, scale_test, scale_train
 from drmbench.protocol.splits import Split, random_splits, stable_seed
 from drmbench.running.task import Task
@@ -35,10 +36,13 @@ def execute(task: Task) -> list[Row]:
     if task.kind != "classification":
         return [_head(task, task.mode, substitute) | _solve_examples(task, dataset)]
     method = informed(task.method.method(), dataset)
-    if method.most_features is not None and dataset.n_features > method.most_features:
+    features = dataset.n_features
+    if task.protocol.preparation == "table" and not method.takes_codes:
+        features = prepared_width(dataset.X, dataset.nominal)
+    if method.most_features is not None and features > method.most_features:
         reason = (
             f"{method.name} takes too long beyond {method.most_features:,} features;"
-            f" there are {dataset.n_features:,}"
+            f" there are {features:,}"
         )
         return failed_rows(task, "skipped", reason, substitute)
     split = task.split.splits(dataset, seed=task.protocol.seed)[task.number]

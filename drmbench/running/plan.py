@@ -13,6 +13,8 @@ from drmbench.data.catalogue import Artifact, DatasetEntry, load_catalogue
 from drmbench.data.paths import find_places
 from drmbench.data.sources import availability, files_to_fetch
 from drmbench.errors import DataUnavailableError, InputError, did_you_mean
+from drmbench.protocol.evaluate import check_filled
+from drmbench.protocol.preparation import prepared_width
 from drmbench.protocol.splits import SplitPlan
 from drmbench.running.execute import load_dataset, sizes_within
 from drmbench.running.task import Task, make_task
@@ -69,7 +71,8 @@ class Plan:
     def memory_of(self, task: Task) -> int:
         """Estimate the bytes that a cell needs."""
         planned = self.dataset_of(task)
-        n, p = int(planned.facts["n"]), int(planned.facts["p"])
+        facts = planned.facts
+        n, p = int(facts["n"]), int(facts.get("prepared_p", facts["p"]))
         return cell_memory(task.method.method(), planned.n_train, n, p)
 
 
@@ -127,6 +130,7 @@ def _look_at(
         facts = _catalogue_facts(ref, entry) | {"missing": reason}
         splits = _expected_splits(experiment, entry.n)
         return PlannedDataset(ref, splits, facts, missing=str(error))
+    check_filled(data, experiment.preparation)
     stand_in = data.name if data.provenance.substitute_for else None
     split = _split_plan(experiment, entry, data.n_samples, stand_in)
     parts = split.splits(data, seed=experiment.seed)
@@ -151,6 +155,8 @@ def _look_at(
         "files": dict(data.provenance.files),
         "splits": count,
     }
+    if experiment.preparation == "table":
+        facts["prepared_p"] = prepared_width(data.X, data.nominal)
     return PlannedDataset(ref, count, facts, split, n_train)
 
 

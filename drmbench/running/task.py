@@ -92,6 +92,8 @@ def key_of(task: Task) -> str:
         selection = dataclasses.asdict(task.protocol.selection)
         del selection["note"]
         identity["selection"] = selection
+        if task.protocol.preparation != "codes":
+            identity["preparation"] = task.protocol.preparation
     else:
         identity["measure"] = task.measure.model_dump()
     text = json.dumps(identity, sort_keys=True, default=str)

@@ -55,6 +55,8 @@ ONLY_THE_VALIDATOR_KNOWS = {
     "first-metric-not-one-number",
     "max-train-of-a-number",
     "selection-of-another-mode",
+    "preparation-in-paper-mode",
+    "preparation-of-timing",
     "folds-without-folds",
     "given-without-split",
     "grid-and-fixed",
@@ -165,5 +167,6 @@ def test_the_command_says_what_would_run(run: Run) -> None:
         ["convergence-of-one", "1", "1", "1 random splits (train: 0.5)"],
         ["everything", "6", "3", "2 random splits (train: 0.75, test: 1)"],
         ["least", "1", "1", "5 random splits (train: paper)"],
+        ["table", "1", "1", "1 random splits (train: 0.75)"],
         ["timing-of-two", "1", "2", "their own split"],
     ]

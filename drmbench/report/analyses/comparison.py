@@ -28,7 +28,7 @@ from drmbench.report.table import (
     sentence,
     signed,
 )
-from drmbench.words import MODES, metric_words
+from drmbench.words import MODES, TABLE_PREPARED, metric_words
 
 View = Literal["ours", "paper", "both", "difference"]
 
@@ -203,6 +203,8 @@ def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
             " brackets says how many are done where not all are."
         )
     yield MODES[scores.mode].note
+    if any(results.experiment.preparation == "table" for results in source.results):
+        yield f"{TABLE_PREPARED}."
     yield from dict.fromkeys(
         f"Selection of parameters: {text}."
         for results in source.results

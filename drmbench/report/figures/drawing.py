@@ -14,7 +14,7 @@ from drmbench.report.protocol_words import split_words, times
 from drmbench.report.scores import Scores, plain_first, scores_of, table_sources
 from drmbench.report.statistics import CompletePart
 from drmbench.running.results import Results
-from drmbench.words import MODES, metric_words
+from drmbench.words import MODES, TABLE_PREPARED, metric_words
 
 #: More names than these are counted, not listed.
 _LISTED = 6
@@ -158,6 +158,7 @@ def experiment_caption(
         f" {range_words(entry['n'] for entry in entries)} samples),"
         f" {range_words(splits)} {'split' if max(splits) == 1 else 'splits'} each.",
         f"Protocol: {split_words(results.experiment.split)}; {'; '.join(protocols)}.",
+        *([f"{TABLE_PREPARED}."] if results.experiment.preparation == "table" else []),
         *more,
     )
 
