@@ -15,9 +15,21 @@ from typer import Argument, Option
 
 from drmbench.cli.inputs import writing
 from drmbench.cli.output import examples
+from drmbench.cli.reading import (
+    DecimalMark,
+    Drop,
+    Encoding,
+    NoHeader,
+    Nominal,
+    Numeric,
+    Sep,
+    Sheet,
+    reading_options,
+)
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
+    from drmbench.data.reading import Reading
     from drmbench.protocol.file_fit import FileFacts, RecallTally
 
 app = typer.Typer()
@@ -104,6 +116,14 @@ def fit(
     seed: Annotated[
         int | None, Option(min=0, max=2**32 - 1, help="Seed of --method.")
     ] = None,
+    drop: Drop = None,
+    nominal: Nominal = None,
+    numeric: Numeric = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: DecimalMark = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
 ) -> None:
     """Fit the exact linear DRM to a file, in chunks: any length fits in memory.
 
@@ -115,6 +135,9 @@ def fit(
     columns of text. Its grid, selection and scaling are those of a comparison.
     """
     _refuse_overwriting(save, data)
+    reading = reading_options(
+        drop, nominal, numeric, sep, encoding, decimal, no_header, sheet
+    )
     if method is not None or compared is not None:
         own = {
             "--chunksize": chunksize,
@@ -128,10 +151,12 @@ def fit(
                 f"{option} is of the linear DRM that is fitted in chunks;"
                 " leave it out with --method and --from"
             )
-        _fit_method(data, target, method, compared, metric, seed, score, save)
+        _fit_method(data, target, method, compared, metric, seed, score, save, reading)
         return
-    if metric is not None or seed is not None:
-        raise InputError("--metric and --seed go with --method only")
+    if metric is not None or seed is not None or reading.said():
+        raise InputError(
+            "--metric, --seed and what is said about reading go with --method only"
+        )
     from drmbench.data.user import open_labelled, rows_per_chunk
     from drmbench.drm.model_file import save_model
     from drmbench.drm.system import check_weights
@@ -193,6 +218,7 @@ def _fit_method(
     seed: int | None,
     score: bool,
     save: Path | None,
+    reading: Reading,
 ) -> None:
     """Fit any method to a table in memory."""
     from drmbench.cli.table_model import fit_method, prediction_table, read_rows
@@ -205,14 +231,22 @@ def _fit_method(
         metric=metric,
         seed=seed,
         save=save,
+        reading=reading,
     )
     if score:
-        rows = read_rows(model, data, model.target)
+        rows = read_rows(model, data, model.target, _of_file(reading))
         predicted, *_ = prediction_table(model, rows, proba=False, scores=False)
         tally = RecallTally()
         assert rows.labels is not None
         tally.add(rows.labels, predicted)
         typer.echo(f"on the training rows: {_scores_text(tally.scores())}")
+
+
+def _of_file(reading: Reading) -> Reading:
+    """Return what is said about a file, without what is said of its columns."""
+    from dataclasses import replace
+
+    return replace(reading, drop=(), nominal=(), numeric=())
 
 
 def _refuse_overwriting(output: Path | None, *inputs: Path) -> None:
@@ -284,6 +318,11 @@ def predict(
             help="Also build objects of this class; its module is imported.",
         ),
     ] = None,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: DecimalMark = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
 ) -> None:
     """Predict the class of each row of a file: one a line, below the heading.
 
@@ -297,10 +336,15 @@ def predict(
     from drmbench.protocol.table_model_file import is_table_model
 
     _refuse_overwriting(out, model, data)
+    reading = reading_options(
+        None, None, None, sep, encoding, decimal, no_header, sheet
+    )
     if is_table_model(model):
-        _predict_table(model, data, target, out, proba, scores, trust or [])
+        _predict_table(model, data, target, out, proba, scores, trust or [], reading)
         return
     stored = load_model(model)
+    if reading.said():
+        raise InputError("what is said about reading is for models of --method only")
     if proba or scores:
         raise InputError(
             "a model of `drmbench fit` without --method predicts classes only; leave"
@@ -331,6 +375,7 @@ def _predict_table(
     proba: bool,
     scores: bool,
     trust: list[str],
+    reading: Reading,
 ) -> None:
     """Predict with a model of any method, which is in a file of its own format."""
     from drmbench.cli.table_model import (
@@ -342,7 +387,7 @@ def _predict_table(
     from drmbench.protocol.file_fit import RecallTally
 
     stored = load_for_prediction(model, trust)
-    rows = read_rows(stored, data, target)
+    rows = read_rows(stored, data, target, reading)
     predicted, heading, lines = prediction_table(
         stored, rows, proba=proba, scores=scores
     )

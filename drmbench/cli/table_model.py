@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from drmbench.data.new_rows import NewRows
+    from drmbench.data.reading import Reading
     from drmbench.protocol.table_model import TableModel
     from drmbench.running.final_fit import FitPlan, FittedPlan
 
@@ -32,12 +33,13 @@ def fit_method(
     metric: str | None,
     seed: int | None,
     save: Path | None,
+    reading: Reading,
 ) -> TableModel:
     """Fit a method to a table as a comparison would, say so, and write the model."""
     from drmbench.protocol.table_model_file import save_table_model
     from drmbench.running.final_fit import fit_plan
 
-    plan = _plan(data, target, method, compared, metric, seed)
+    plan = _plan(data, target, method, compared, metric, seed, reading)
     fitted = fit_plan(plan)
     _tell(plan, fitted)
     if save is not None:
@@ -56,6 +58,7 @@ def _plan(
     compared: Path | None,
     metric: str | None,
     seed: int | None,
+    reading: Reading,
 ) -> FitPlan:
     from drmbench.metrics import get_metric
     from drmbench.running.final_fit import plan_like_comparison, plan_of_results
@@ -71,11 +74,13 @@ def _plan(
                 f"{compared}: no such folder; `drmbench compare` says where its results"
                 " are"
             )
-        return plan_of_results(read_results(compared), data, target, method)
+        return plan_of_results(read_results(compared), data, target, method, reading)
     assert method is not None
     metric = metric or "gmean"
     get_metric(metric, scalar=True)
-    return plan_like_comparison(data, target, method, metric=metric, seed=seed or 0)
+    return plan_like_comparison(
+        *(data, target, method), metric=metric, seed=seed or 0, reading=reading
+    )
 
 
 def _tell(plan: FitPlan, fitted: FittedPlan) -> None:
@@ -119,13 +124,16 @@ def load_for_prediction(path: Path, trust: Sequence[str]) -> TableModel:
     return loaded.model
 
 
-def read_rows(model: TableModel, data: Path, target: str | None) -> NewRows:
+def read_rows(
+    model: TableModel, data: Path, target: str | None, reading: Reading
+) -> NewRows:
     """Read the rows of a file, and say what in it the model does not know."""
-    from drmbench.data.chunks import refuse_missing
     from drmbench.data.new_rows import read_new_rows
 
     ignore = {*model.dropped, *([model.target] if model.target else [])}
-    rows = read_new_rows(data, model.features, target=target, ignore=ignore)
+    rows = read_new_rows(
+        data, model.features, target=target, ignore=ignore, reading=reading
+    )
     if rows.ignored:
         named = ", ".join(map(repr, rows.ignored[:_SHOWN]))
         more = ", …" if len(rows.ignored) > _SHOWN else ""
@@ -135,14 +143,24 @@ def read_rows(model: TableModel, data: Path, target: str | None) -> NewRows:
         more = ", …" if len(levels) > _SHOWN else ""
         line = f"column {column!r}: not seen when the model was fitted: {named}{more}"
         typer.echo(line, err=True)
-    if model.preparation is None:  # nothing fills missing values in
-        lines = rows.lines or range(1, len(rows.X) + 1)
-        unit = "line" if rows.lines else "sample"
-        names = tuple(feature.name or "" for feature in model.features)
-        refuse_missing(
-            data.name, rows.X, unit, list(lines), names if any(names) else None
-        )
+    if model.preparation is None:
+        _refuse_missing(data.name, rows, model)
     return rows
+
+
+def _refuse_missing(file: str, rows: NewRows, model: TableModel) -> None:
+    """Refuse missing values where nothing fills them in; name the first."""
+    import numpy as np
+
+    places = np.argwhere(np.isnan(rows.X))
+    if len(places):
+        row, column = places[0].tolist()
+        name = model.features[column].name
+        title = repr(name) if name else str(column + 1)
+        raise InputError(
+            f"{file}, {rows.place(row)}, column {title}: the value is missing; the"
+            " model was fitted without a preparation that fills it in"
+        )
 
 
 def prediction_table(

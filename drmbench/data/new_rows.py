@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drmbench.data.chunks import FeatureRequest
+from drmbench.data.column_roles import Settled, Settler, label_levels
 from drmbench.data.dataset import Dataset
-from drmbench.data.readers.cells import Rows, categories_of, labels, numbers
-from drmbench.data.user import open_chunked, rows_per_chunk
-from drmbench.data.user_tables import MISSING_CELLS, UserTable
+from drmbench.data.reading import Reading
+from drmbench.data.user import find_user_table, open_chunked, rows_per_chunk
+from drmbench.data.whole_tables import Found, evidence_beside
 from drmbench.errors import InputError, did_you_mean
 
 #: Names that messages list, at most.
@@ -40,43 +40,16 @@ class NewRows:
     ignored: tuple[str, ...] = ()  #: Columns that are none of the model's
     #: Levels that the model never saw, by column; their code is the number of levels
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    lines: Sequence[int] = ()  #: Line of each row, where the file has lines
-
-    def place(self, row: int) -> str:
-        """Return what messages call a row."""
-        return f"line {self.lines[row]}" if self.lines else f"sample {row + 1}"
+    #: What messages call a row, by its number from 0
+    place: Callable[[int], str] = lambda row: f"sample {row + 1}"
 
 
-def features_of(dataset: Dataset, path: Path, target: str | None) -> list[Feature]:
+def features_of(dataset: Dataset) -> list[Feature]:
     """Return the features of a table that a model is fitted to, with their levels."""
-    names = dataset.feature_names
-    if names is None:
+    if dataset.feature_names is None:
         return [Feature()] * dataset.n_features
-    levels = _levels(dataset, path, target) if dataset.nominal else {}
-    return [Feature(name, levels.get(name)) for name in names]
-
-
-def _levels(
-    dataset: Dataset, path: Path, target: str | None
-) -> dict[str, tuple[str, ...]]:
-    """Return the levels of each nominal column, as their codes count them."""
-    assert dataset.feature_names is not None
-    nominal = [dataset.feature_names[column] for column in dataset.nominal]
-    columns: Sequence[Any] = getattr(dataset, "columns", ())
-    if columns:
-        return {c.name: tuple(c.levels) for c in columns if c.name in nominal}
-    table = open_chunked(path, target=target) if _is_table(path) else None
-    if not isinstance(table, UserTable):
-        return {}
-    found, rows = table.cells()
-    return {
-        name: tuple(categories_of(rows.columns[found.index(name)], MISSING_CELLS))
-        for name in nominal
-    }
-
-
-def _is_table(path: Path) -> bool:
-    return bool({".csv", ".tsv"} & {suffix.lower() for suffix in path.suffixes})
+    levels = {c.name: c.levels for c in dataset.columns if c.role == "nominal"}
+    return [Feature(name, levels.get(name)) for name in dataset.feature_names]
 
 
 def read_new_rows(
@@ -85,36 +58,85 @@ def read_new_rows(
     *,
     target: str | None = None,
     ignore: Collection[str] = (),
+    reading: Reading | None = None,
 ) -> NewRows:
     """Read the rows of a file as a model takes them.
 
-    Columns of csv and tsv files are found by name; others are left out and named in
-    the answer. Formats without names need as many columns as there are features.
-    `target` is the column of the true classes, if they are wanted, and `ignore` are
-    left out without a word, such as the class of the training rows.
+    Columns of tables are found by name; others are left out and named in the answer.
+    Formats without names need as many columns as there are features. `target` is the
+    column of the true classes, if they are wanted, and `ignore` are left out without a
+    word, such as the class of the training rows. `reading` is what is said about the
+    file; what it says of columns is not asked.
     """
-    file = open_chunked(path, target=target)
-    if not isinstance(file, UserTable):
-        request = FeatureRequest(None, len(features))
-        return _without_names(path, target, request)
-    names, rows = file.cells()
+    reading = reading or Reading()
+    nominal = {feature.name or "" for feature in features if feature.levels is not None}
+    found = find_user_table(path, reading, {*nominal, target or ""})
+    if found is None:
+        return _without_names(path, target, FeatureRequest(None, len(features)))
+    names = found.table.names
+    if target is not None and target not in names:
+        raise InputError(
+            f"{path.name}: no column is named {target!r}."
+            f"{did_you_mean(target, names)} Columns: {', '.join(names)}"
+        )
     others = [name for name in names if name != target]
     if any(feature.name is None for feature in features):
         FeatureRequest(None, len(features)).check_count(path.name, len(others))
         features = [Feature(name) for name in others]
     wanted = [feature.name or "" for feature in features]
     _refuse_absent(path.name, wanted, others)
-    X, unknown = np.empty((len(rows.cells), len(features))), {}
-    for place, feature in enumerate(features):
-        column = names.index(wanted[place])
-        X[:, place], new = _column(rows, column, feature)
-        if new:
-            unknown[wanted[place]] = new
-    found = None
+    rows = _settled(found, features, reading)
+    ignored = tuple(name for name in others if name not in {*wanted, *ignore})
+    truth = None
     if target is not None:
-        found = labels(rows, names.index(target), missing=MISSING_CELLS)
-    ignored = [name for name in others if name not in {*wanted, *ignore}]
-    return NewRows(X, found, tuple(ignored), unknown, rows.lines)
+        classes = label_levels(found.table.columns[names.index(target)])
+        if (classes.codes < 0).any():
+            first = int(np.flatnonzero(classes.codes < 0)[0])
+            where = f"{path.name}, {rows.place(first)}, column {target!r}"
+            raise InputError(f"{where}: the class is missing")
+        truth = np.array(classes.values, dtype=np.str_)[classes.codes]
+    return NewRows(rows.X, truth, ignored, rows.unknown, rows.place)
+
+
+def _settled(found: Found, features: Sequence[Feature], reading: Reading) -> NewRows:
+    """Make numbers and codes of the columns of a table, as the training rows had."""
+    names = found.table.names
+    numeric = tuple(f.name or "" for f in features if f.levels is None)
+    nominal = tuple(f.name or "" for f in features if f.levels is not None)
+    others = [j for j, name in enumerate(names) if name not in numeric]
+    table, evidence = found.in_one_decimal_mark(
+        lambda one: evidence_beside(one, others), reading
+    )
+    said = Reading(nominal=nominal, numeric=numeric, decimal=reading.decimal)
+    settler = Settler(table, said, evidence, found.commas_group)
+    columns, unknown = [], {}
+    for feature in features:
+        assert feature.name is not None
+        settled = settler.settle(names.index(feature.name))
+        if settled.numbers is None:  # no value in any row
+            columns.append(np.full(settled.column.missing, np.nan))
+            continue
+        numbers, new = _coded(settled, feature)
+        columns.append(numbers)
+        if new:
+            unknown[feature.name] = new
+    return NewRows(np.column_stack(columns), unknown=unknown, place=table.place)
+
+
+def _coded(
+    settled: Settled, feature: Feature
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return a column with the model's codes, and its levels that have none."""
+    assert settled.numbers is not None
+    if feature.levels is None:
+        return settled.numbers, ()
+    codes = {level: float(code) for code, level in enumerate(feature.levels)}
+    found = settled.column.levels
+    here = [codes.get(level, float(len(codes))) for level in found]
+    missing = np.isnan(settled.numbers)
+    places = np.where(missing, len(found), settled.numbers).astype(np.intp)
+    new = tuple(level for level in found if level not in codes)
+    return np.array([*here, np.nan])[places], new
 
 
 def _without_names(path: Path, target: str | None, request: FeatureRequest) -> NewRows:
@@ -136,17 +158,3 @@ def _refuse_absent(file: str, wanted: Sequence[str], found: Sequence[str]) -> No
         f" {', '.join(map(repr, absent[:_SHOWN]))}{more}, which the file does not have."
         f"{did_you_mean(absent[0], spare)} Columns: {', '.join(found)}"
     )
-
-
-def _column(
-    rows: Rows, column: int, feature: Feature
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Return a column's numbers or codes, and its levels that have no code."""
-    if feature.levels is None:
-        title = f"column {column + 1} ({feature.name})"
-        return numbers(rows, column, title, MISSING_CELLS), ()
-    codes = {level: float(code) for code, level in enumerate(feature.levels)}
-    codes |= dict.fromkeys(MISSING_CELLS - set(codes), np.nan)
-    cells = rows.columns[column]
-    values = [codes.get(cell, float(len(feature.levels))) for cell in cells]
-    return np.array(values), tuple(sorted(set(cells) - set(codes)))

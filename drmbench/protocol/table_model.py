@@ -24,7 +24,7 @@ from drmbench.methods.base import (
 )
 from drmbench.methods.foreign import GuardedClassifier
 from drmbench.metrics import Needs
-from drmbench.protocol.evaluate import Trained, train
+from drmbench.protocol.evaluate import Trained, check_filled, train
 from drmbench.protocol.protocol import Protocol
 from drmbench.protocol.scaling import feature_scales
 from drmbench.protocol.splits import stable_seed
@@ -129,11 +129,14 @@ def fit_table_model(
             f"the scaling mode {protocol.scaling!r} scales test rows by themselves,"
             " which a model cannot do; use honest, none or maxabs"
         )
+    check_filled(dataset, protocol.preparation)
     seed = stable_seed(protocol.seed, dataset.name, "all rows")
     X, y = dataset.X, dataset.y
     used = protocol.method_as_used(method)
     try:
-        trained = train(used, X, y, protocol, row, seed=seed)
+        trained = train(
+            *(used, X, y, protocol, row), seed=seed, nominal=dataset.nominal
+        )
     except CANDIDATE_FAILURES as error:
         raise InputError(f"{method.name} cannot be fitted: {error}") from error
     model = TableModel(
@@ -142,9 +145,7 @@ def fit_table_model(
         class_names=dataset.class_names,
         target=target,
         dropped=tuple(
-            column.name
-            for column in getattr(dataset, "columns", ())
-            if column.role == "dropped"
+            column.name for column in dataset.columns if column.role == "dropped"
         ),
         provenance=dict(provenance or {}),
         **_preparing(trained),
@@ -155,9 +156,8 @@ def fit_table_model(
 
 def _preparing(trained: Trained) -> dict[str, Any]:
     """Return what makes new rows what the trained model takes, as fields."""
-    preparation = getattr(trained, "preparation", None)
-    if preparation is not None:
-        return {"preparation": preparation}
+    if trained.preparation is not None:
+        return {"preparation": trained.preparation}
     divided = trained.scaling == "maxabs"
     return {"divisors": feature_scales(trained.X_train) if divided else None}
 

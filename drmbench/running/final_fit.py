@@ -14,6 +14,7 @@ from drmbench.config import Experiment, parse_experiment
 from drmbench.config.model import DatasetRef, MethodRef
 from drmbench.data.dataset import Dataset
 from drmbench.data.new_rows import features_of
+from drmbench.data.reading import Reading
 from drmbench.data.user import load_user_file
 from drmbench.errors import InputError, did_you_mean
 from drmbench.protocol.evaluate import Trained
@@ -50,23 +51,34 @@ class FittedPlan:
 
 
 def plan_like_comparison(
-    path: Path, target: str | None, method: str, *, metric: str, seed: int
+    path: Path,
+    target: str | None,
+    method: str,
+    *,
+    metric: str,
+    seed: int,
+    reading: Reading,
 ) -> FitPlan:
     """Return what `drmbench compare` does with a method, for all rows of a table."""
-    dataset = load_user_file(path, target=target)
+    dataset = load_user_file(path, target=target, **vars(reading))
     text = comparison_config(
         *(dataset, path.resolve(), target),
         methods=[method],
         metric=metric,
         folds=2,  # of the comparison, so of no meaning here
         seed=seed,
+        reading=reading,
     )
     experiment = parse_experiment(text, source=Path("fit").resolve(), lines=False)
     return _plan(experiment, experiment.datasets[0], experiment.methods[0])
 
 
 def plan_of_results(
-    results: Results, path: Path, target: str | None, method: str | None
+    results: Results,
+    path: Path,
+    target: str | None,
+    method: str | None,
+    reading: Reading,
 ) -> FitPlan:
     """Return the settings of a comparison's best method, or of the one that is named.
 
@@ -89,6 +101,8 @@ def plan_of_results(
         table = stored.model_copy(update={"path": path.resolve()})
     if target is not None:
         table = table.model_copy(update={"target": target})
+    if reading != Reading():
+        table = table.model_copy(update={"reading": reading})
     known = results.datasets.get(table.name, {}).get("fingerprint") or ""
     plan = _plan(experiment, table, refs[method])
     return dataclasses.replace(plan, compared=known)
@@ -118,14 +132,12 @@ def fit_plan(plan: FitPlan) -> FittedPlan:
     """Load the table, select and fit the method on all its rows."""
     dataset = plan.dataset()
     method = informed(plan.method.method(), dataset)
-    path, target = plan.table.path, plan.table.target
-    assert path is not None
     model, trained = fit_table_model(
         dataset,
         method,
         plan.protocol,
-        features_of(dataset, path, target),
-        target=target,
+        features_of(dataset),
+        target=plan.table.target,
     )
     provenance = {
         "data": {

@@ -19,6 +19,7 @@ from support import Run
 from drmbench.data.user import load_user_file
 from drmbench.methods.registry import get_method
 from drmbench.metrics import gmean_score
+from drmbench.protocol.preparation import TablePreparation
 from drmbench.protocol.table_model_file import load_table_model
 
 CITIES = ("bonn", "köln", "ulm")
@@ -133,10 +134,9 @@ def test_the_model_is_the_selected_estimator_fitted_to_all_rows(
     data = load_user_file(table, target="kind")
     facts = model.provenance
     estimator = get_method("logistic").build(facts["method"]["params"], 0)
-    scaled = facts["selection"]["scaling"] == "maxabs"
-    divisors = np.abs(data.X).max(axis=0) if scaled else 1.0
-    estimator.fit(data.X / divisors, data.y)
-    expected = estimator.predict_proba(data.X / divisors)
+    prepared = TablePreparation([1], scaling=facts["selection"]["scaling"])
+    X = prepared.fit_transform(data.X)
+    expected = estimator.fit(X, data.y).predict_proba(X)
     assert np.allclose(model.values(data.X, "probabilities"), expected, atol=1e-4)
     assert facts["data"]["fingerprint"] == data.fingerprint
     assert facts["data"]["rows"] == 96
@@ -149,8 +149,8 @@ def test_an_estimator_of_another_package_keeps_its_scores(
     path = saved(run, table, "sklearn.svm:SVC")
     data = load_user_file(table, target="kind")
     model = load_table_model(path).model
-    divisors = 1.0 if model.divisors is None else model.divisors
-    X = data.X / divisors
+    scaling = model.provenance["selection"]["scaling"]
+    X = TablePreparation([1], scaling=scaling).fit_transform(data.X)
     oracle = SVC().fit(X, data.y)
     assert np.allclose(model.values(data.X, "scores"), oracle.decision_function(X))
     result = run("predict", str(path), str(table), "--scores", "--proba")
@@ -245,9 +245,7 @@ def test_a_class_of_ones_own_is_built_only_when_it_is_trusted(
     [
         (("width", "town", "height"), (1, "ulm", 2), [], "needs the column 'city'"),
         (("city",), ("ulm",), [], "needs the columns 'width', 'height'"),
-        (NAMES[:3], ("x", "ulm", 2), [], "line 2, column 1 (width): expected a number"),
-        (NAMES[:3], ("", "ulm", 2), [], "line 2, column 'width': the value is missing"),
-        (NAMES[:3], (1, "NA", 2), [], "line 2, column 'city': the value is missing"),
+        (NAMES[:3], ("x", "ulm", 2), [], "line 2, column 'width': expected a number"),
         (NAMES[:3], (1, "ulm", 2), ["-t", "kind"], "no column is named 'kind'"),
         (NAMES[:3], (1, "ulm", 2), ["--trust", "no_such:X"], "no_such"),
     ],
@@ -330,3 +328,68 @@ def test_what_a_model_holds_can_be_read_without_drmbench(run: Run, table: Path) 
         ["height", None],
     ]
     assert about["class_names"] == ["no", "rare", "yes"]
+
+
+def test_a_table_with_text_gaps_an_identifier_and_a_rare_class(
+    run: Run, tmp_path: Path
+) -> None:
+    made = rows(240, 3)
+    rng = np.random.default_rng(4)
+    for row in made:
+        for column in (0, 1, 2):
+            if rng.random() < 0.05:
+                row[column] = ""
+    names = ("patient_id", *NAMES)
+    numbered = [[1000 + 7 * i, *row] for i, row in enumerate(made)]
+    mine = write(tmp_path / "mine.csv", names, numbered)
+    methods = ("--methods", "rf,svm-linear,nb", "--folds", "3", "--no-progress")
+    compared = run("compare", str(mine), "--target", "kind", *methods)
+    assert compared.code == 0, compared.err
+    best = compared.out.partition("Best: ")[2].split()[0]
+    model = tmp_path / "mine.model"
+    options = ("--target", "kind", "--method", best, "--save", str(model))
+    fitted = run("fit", str(mine), *options)
+    assert fitted.code == 0, fitted.err
+    truth = rows(120, 5)
+    lines = [[row[2], row[0], row[1]] for row in truth]
+    lines[0][2], lines[1][1], lines[2][2] = "rome", "", ""
+    new = write(tmp_path / "new.csv", ("height", "width", "city"), lines)
+    command = [sys.executable, "-m", "drmbench", "predict", model, new, "--proba"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    _, answered = answers(ended.stdout)
+    right = np.mean([a[0] == row[3] for a, row in zip(answered, truth, strict=True)])
+    assert right > 0.85
+    assert "'rome'" in ended.stderr
+    assert load_table_model(model).model.dropped == ("patient_id",)
+
+
+def test_missing_values_are_refused_where_nothing_fills_them_in(
+    run: Run, table: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "trial.yaml"
+    config.write_text(
+        "name: trial\ndatasets: [{path: mine.csv, target: kind}]\nmethods: [nb]\n"
+        "protocol: {split: {kind: kfold, k: 2, repeats: 1}, scaling: none}\n"
+    )
+    assert run("run", str(config)).code == 0
+    path = tmp_path / "m"
+    folder = "results/runs/trial"
+    assert run("fit", "mine.csv", "--from", folder, "--save", str(path)).code == 0
+    write(tmp_path / "new.csv", NAMES[:3], [[1.0, "ulm", 2.0], [1.0, "NA", 2.0]])
+    result = run("predict", str(path), "new.csv")
+    assert result.code == 2
+    assert "new.csv, line 3, column 'city': the value is missing" in result.err
+
+
+def test_other_ways_to_write_a_table_give_the_same_predictions(
+    run: Run, table: Path, tmp_path: Path
+) -> None:
+    path = saved(run, table, "rf")
+    plain = run("predict", str(path), str(table))
+    other = tmp_path / "german.csv"
+    lines = [";".join(NAMES[:3])]
+    for width, city, height, _ in rows(96, 0):
+        lines.append(";".join([str(width), city, str(height)]).replace(".", ","))
+    other.write_text("\n".join(lines), encoding="latin-1")
+    moved = run("predict", str(path), str(other))
+    assert moved.out == plain.out, moved.err
