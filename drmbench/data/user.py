@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,14 @@ from drmbench.data.readers.compression import decompress, zipped_name
 from drmbench.data.reading import Reading
 from drmbench.data.text_stream import opened
 from drmbench.data.user_tables import UserTable, check_names
-from drmbench.data.whole_tables import TABLES, LoadedTable, load_table, no_target
+from drmbench.data.whole_tables import (
+    TABLES,
+    Found,
+    LoadedTable,
+    find_table,
+    load_table,
+    no_target,
+)
 from drmbench.errors import InputError
 
 SUFFIXES = {
@@ -223,6 +230,24 @@ def _require_features(file: str, loaded: LoadedTable) -> None:
         dropped = [column for column in loaded.columns if column.role == "dropped"]
         why = "; ".join(f"{column.name!r}: {column.why}" for column in dropped)
         raise InputError(f"{file}: no feature column is left. {why}")
+
+
+def find_user_table(
+    path: Path, reading: Reading, as_text: Collection[str]
+) -> Found | None:
+    """Return the columns of a table as they stand in its file, by name.
+
+    Those named are read `as_text`. None is returned for formats that are no tables.
+    """
+    if _format_of(path, _CHUNKED_SUFFIXES) in ("npy", "libsvm"):
+        return None
+    kind, blob = _opened(path)
+    reading.check_format(blob.name, kind)
+    if kind not in TABLES:
+        return None
+    found = find_table(kind, path, _decompressed(kind, blob), reading, as_text)
+    check_names(blob.name, found.table.names)
+    return found
 
 
 def _decompressed(kind: str, blob: Blob) -> bytes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +43,44 @@ class LoadedTable:
     assumed: tuple[str, ...] = ()  #: what was found out and not said
 
 
-def load_table(
-    kind: str, path: Path, data: bytes, target: str | None, reading: Reading
-) -> LoadedTable:
-    """Make a table of a file's content, decompressed."""
+class Found(NamedTuple):
+    """A table as it stands in a file, and what was found out about the file."""
+
+    table: FoundTable
+    text: TextTable | None  #: the text that it is from, if it is
+    assumed: list[str]  #: what was found out and not said
+
+    def in_one_decimal_mark(
+        self, evidence_of: Callable[[FoundTable], Evidence], reading: Reading
+    ) -> tuple[FoundTable, Evidence]:
+        """Return the columns, as texts if commas are decimal marks; and what says so.
+
+        What was read as 1.234 may be a thousand and more.
+        """
+        evidence = evidence_of(self.table)
+        if self.text is not None and (evidence.comma or reading.decimal == ","):
+            again = self.text.read_as_text()
+            return again, evidence_of(again)
+        return self.table, evidence
+
+    @property
+    def commas_group(self) -> bool:
+        """Whether a comma cannot be a decimal mark without quotes."""
+        return self.text is not None and self.text.separator == ","
+
+
+def find_table(
+    kind: str,
+    path: Path,
+    data: bytes,
+    reading: Reading,
+    as_text: Collection[str],
+    check: Callable[[TextTable], object] = lambda text: None,
+) -> Found:
+    """Find the columns of a file's content, decompressed.
+
+    Those named are read `as_text`; `check` may refuse a text by its header.
+    """
     assumed: list[str] = []
     text: TextTable | None = None
     if kind in ("csv", "tsv", "jsonl"):
@@ -68,11 +103,23 @@ def load_table(
             words = _SEPARATOR_WORDS.get(text.separator, repr(text.separator))
             assumed.append(f"separated by {words}")
         assumed += _about_header(reading, text.header)
-        _check_target(path.name, text.names, target, text.header)
-        found = text.read({*reading.nominal, target or ""})
-    label = _check_target(path.name, found.names, target)
-    reading.check_names(path.name, found.names, found.names[label])
-    return _settled(found, text, label, reading, assumed)
+        check(text)
+        found = text.read(as_text)
+    return Found(found, text, assumed)
+
+
+def load_table(
+    kind: str, path: Path, data: bytes, target: str | None, reading: Reading
+) -> LoadedTable:
+    """Make a table of a file's content, decompressed."""
+    found = find_table(
+        *(kind, path, data, reading, {*reading.nominal, target or ""}),
+        check=lambda text: _check_target(path.name, text.names, target, text.header),
+    )
+    label = _check_target(path.name, found.table.names, target)
+    names = found.table.names
+    reading.check_names(path.name, names, names[label])
+    return _settled(found, label, reading)
 
 
 def _about_header(reading: Reading, header: bool) -> list[str]:
@@ -107,19 +154,12 @@ def no_target(file: str, names: Sequence[str] | None) -> InputError:
     )
 
 
-def _settled(
-    found: FoundTable,
-    text: TextTable | None,
-    label: int,
-    reading: Reading,
-    assumed: list[str],
-) -> LoadedTable:
+def _settled(whole: Found, label: int, reading: Reading) -> LoadedTable:
     """Leave out rows without a class, and give each column its role."""
-    evidence = _evidence(found, label)
-    if text is not None and (evidence.comma or reading.decimal == ","):
-        # What was read as 1.234 may be a thousand and more.
-        found = text.read_as_text()
-        evidence = _evidence(found, label)
+    assumed = whole.assumed
+    found, evidence = whole.in_one_decimal_mark(
+        lambda table: evidence_beside(table, [label]), reading
+    )
     classes = label_levels(found.columns[label])
     kept = np.flatnonzero(classes.codes >= 0)
     unlabelled = len(classes.codes) - len(kept)
@@ -129,8 +169,7 @@ def _settled(
         )
     if unlabelled:
         found = _only(found, kept)
-    commas_group = text is not None and text.separator == ","
-    settler = Settler(found, reading, evidence, commas_group)
+    settler = Settler(found, reading, evidence, whole.commas_group)
     settled = [
         Settled(Column(name, "target", missing=unlabelled))
         if number == label
@@ -150,12 +189,12 @@ def _settled(
     )
 
 
-def _evidence(found: FoundTable, label: int) -> Evidence:
-    """Weigh what the texts beside the target say about decimal commas."""
+def evidence_beside(found: FoundTable, others: Collection[int]) -> Evidence:
+    """Weigh what the texts beside some columns say about decimal commas."""
     return evidence_of(
         [value for value in column.values if value not in OWN_MISSING]
         for number, column in enumerate(found.columns)
-        if number != label and isinstance(column, Texts)
+        if number not in others and isinstance(column, Texts)
     )
 
 

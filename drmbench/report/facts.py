@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 from drmbench.data.catalogue import DatasetEntry, load_catalogue
@@ -16,6 +16,8 @@ from drmbench.report.table import Cell, Column, Table, left, right, text_table
 from drmbench.running.results import Results, Summary
 from drmbench.words import OPTIMISTIC, TABLE_PREPARED
 
+#: The column that says what something is called in the paper.
+_IN_PAPER = "in the paper"
 _CELL = ["dataset", "method", "mode", "split"]
 #: What the manifest calls the facts of a machine, and what the page does.
 _MACHINE = {
@@ -34,7 +36,7 @@ _DATASET_TABLES = (
     (7, "imbalanced-datasets", "Imbalanced data sets (KEEL)"),
 )
 _DATASET_COLUMNS = (
-    *left("data set", "in the paper"),
+    *left("data set", _IN_PAPER),
     *right("n", "n (paper)", "p", "p (paper)", "classes"),
     *right("train + test", "train + test (paper)", "IR", "IR (paper)"),
     *left("what differs"),
@@ -85,10 +87,23 @@ def plain_table(
     return Table(experiment=name, kind="", title=title, columns=columns, rows=cells)
 
 
-def run_table(results: Mapping[str, Results]) -> Table:
-    """Return what was run, one row per experiment, and how complete it is."""
+def _without_column(table: Table, heading: str) -> Table:
+    """Return a table without a column."""
+    place = [column.text for column in table.columns].index(heading)
+    return replace(
+        table,
+        columns=table.columns[:place] + table.columns[place + 1 :],
+        rows=tuple(row[:place] + row[place + 1 :] for row in table.rows),
+    )
+
+
+def run_table(results: Mapping[str, Results], *, own: bool = False) -> Table:
+    """Return what was run, one row per experiment, and how complete it is.
+
+    Here and below, `own` experiments have no column that speaks of the paper.
+    """
     headings = (
-        *("experiment", "what", "in the paper", "data sets", "missing", "substituted"),
+        *("experiment", "what", _IN_PAPER, "data sets", "missing", "substituted"),
         *("methods", "cells done", "cells expected", "failed", "timed out", "skipped"),
     )
     rows: list[tuple[str | int, ...]] = []
@@ -106,7 +121,8 @@ def run_table(results: Mapping[str, Results]) -> Table:
             )
         )
     title = "Experiments and how complete they are"
-    return plain_table("run-table", title, headings, rows)
+    table = plain_table("run-table", title, headings, rows)
+    return _without_column(table, _IN_PAPER) if own else table
 
 
 def protocol_table(results: Mapping[str, Results]) -> Table:
@@ -126,7 +142,7 @@ def protocol_table(results: Mapping[str, Results]) -> Table:
     return plain_table("protocol-table", "Protocol of each experiment", headings, rows)
 
 
-def methods_table(results: Results) -> Table:
+def methods_table(results: Results, *, own: bool = False) -> Table:
     """Return the methods of an experiment with their grids."""
     rows = [
         (
@@ -140,7 +156,9 @@ def methods_table(results: Results) -> Table:
     ]
     title = f"{results.name}: methods and the parameter values they chose from"
     headings = ("method", "what", "the paper's column", "grid", "fixed")
-    return plain_table(f"experiment-{results.name}-methods", title, headings, rows)
+    name = f"experiment-{results.name}-methods"
+    table = plain_table(name, title, headings, rows)
+    return _without_column(table, headings[2]) if own else table
 
 
 def failures_table(results: Results) -> Table:
@@ -156,18 +174,19 @@ def failures_table(results: Results) -> Table:
     )
 
 
-def missing_table(results: Results) -> Table:
+def missing_table(results: Results, *, own: bool = False) -> Table:
     """Return which data was missing, why, and what would get it."""
-    return plain_table(
+    table = plain_table(
         f"experiment-{results.name}-missing",
         f"{results.name}: data that was missing",
-        ("data set", "in the paper", "why", "command that would get it"),
+        ("data set", _IN_PAPER, "why", "command that would get it"),
         [
             (name, ", ".join(entry["paper_names"]), entry["missing"], entry["get"])
             for name, entry in results.datasets.items()
             if entry.get("missing")
         ],
     )
+    return _without_column(table, _IN_PAPER) if own else table
 
 
 def machines_table(results: Mapping[str, Results]) -> Table:
@@ -198,7 +217,7 @@ def _all_or(names: list[str], results: Mapping[str, Results]) -> str:
     return "all experiments" if len(names) == len(results) else ", ".join(names)
 
 
-def datasets_table(results: Mapping[str, Results]) -> Table:
+def datasets_table(results: Mapping[str, Results], *, own: bool = False) -> Table:
     """Return the data sets as they were used, and by which experiments."""
     used_by: dict[tuple[str | int, ...], list[str]] = {}
     for name, found in results.items():
@@ -213,11 +232,12 @@ def datasets_table(results: Mapping[str, Results]) -> Table:
             )
             used_by.setdefault(facts, []).append(name)
     headings = (
-        *("data set", "in the paper", "n", "p", "classes", "stood in", "note"),
+        *("data set", _IN_PAPER, "n", "p", "classes", "stood in", "note"),
         *("source", "fingerprint", "experiments"),
     )
     rows = [(*facts, ", ".join(names)) for facts, names in used_by.items()]
-    return plain_table("datasets", "Data sets as they were used", headings, rows)
+    table = plain_table("datasets", "Data sets as they were used", headings, rows)
+    return _without_column(table, _IN_PAPER) if own else table
 
 
 def files_table(results: Mapping[str, Results]) -> Table:

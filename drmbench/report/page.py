@@ -9,7 +9,7 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files as shipped
 from pathlib import Path
 
@@ -23,9 +23,11 @@ from drmbench.report.claims import Verdict, judge
 from drmbench.report.figures.drawing import Drawing
 from drmbench.report.html import inline_svg, render
 from drmbench.report.protocol_words import run_command, target_words, times
+from drmbench.report.ranking import ranking_table
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, anchor
 from drmbench.report.tables import experiment_tables
+from drmbench.running.compare import verdict
 from drmbench.running.results import Results, load_results
 from drmbench.words import paper_place
 
@@ -123,9 +125,31 @@ class Content:
         return {part.results.name: part.results for part in self.experiments}
 
     @property
+    def own(self) -> bool:
+        """Whether no experiment reproduces anything: the page is not on the paper."""
+        return not any(r.experiment.reproduces for r in self.results.values())
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        if not self.own:
+            return TITLE
+        titles = [r.experiment.title or r.name for r in self.results.values()]
+        return titles[0] if len(titles) == 1 else "Methods compared"
+
+    @property
+    def rankings(self) -> list[tuple[Table, str]]:
+        """The methods of each experiment on a single data set, and which are best."""
+        return [
+            (ranking_table(found), verdict(found))
+            for found in self.results.values()
+            if found.experiment.kind == "classification" and len(found.datasets) == 1
+        ]
+
+    @property
     def statuses(self) -> dict[str, tuple[str, int]]:
         """What a verdict can be: its mark, and how many verdicts are that."""
-        counts = Counter[str](verdict.status for verdict in self.verdicts)
+        counts = Counter[str](judged.status for judged in self.verdicts)
         return {status: (mark, counts[status]) for status, mark in STATUSES.items()}
 
     @property
@@ -163,8 +187,8 @@ def page(content: Content) -> str:
     )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
-        "page.html.j2",
-        title=TITLE,
+        "own_page.html.j2" if content.own else "page.html.j2",
+        title=content.title,
         version=__version__,
         style=Markup(style),
         script=Markup(script),
@@ -199,7 +223,8 @@ def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
 def gather(results: Mapping[str, Results]) -> Content:
     """Judge, tabulate and draw results: the paper's tables, its figures, then others.
 
-    Experiments that share a table of the paper are one group.
+    Experiments that share a table of the paper are one group. Nothing is judged where
+    no experiment reproduces anything.
     """
     ordered = dict(
         sorted(
@@ -216,11 +241,14 @@ def gather(results: Mapping[str, Results]) -> Content:
     for name, found in ordered.items():
         if name not in tabled:
             groups[name] = _group(name, name, [found], tables)
-    return Content(
+    content = Content(
         [groups[name] for name in ordered if name in groups],
-        judge(ordered),
-        facts.dataset_tables(),
-        figures.drawn_with(),
+        drawn_with=figures.drawn_with(),
+    )
+    if content.own:
+        return content
+    return replace(
+        content, verdicts=judge(ordered), dataset_tables=facts.dataset_tables()
     )
 
 

@@ -108,6 +108,7 @@ def comparison_config(
             "split": {"kind": "kfold", "k": folds, "repeats": repeats},
             "selection": selection,
             "scaling": scaling,
+            "preparation": "table",
         },
         "metrics": [metric, *others],
         "seed": seed,

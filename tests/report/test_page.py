@@ -275,6 +275,52 @@ def test_drawings_share_no_ids_and_no_styles():
     assert not re.search(r"metadata|<\?xml|DOCTYPE|height=", one)
 
 
+@pytest.mark.parametrize("datasets", [["mine"], ["mine", "iris", "wine"]])
+def test_a_page_on_ones_own_experiment_has_no_word_of_the_paper(
+    run, tmp_path, datasets
+):
+    missing = {"name": "lost", "missing": "no such file", "get": "ask"}
+    make_results(
+        tmp_path / "results",
+        "compare-mine",
+        datasets=[*datasets, *([missing] if len(datasets) > 1 else [])],
+        methods=["drm-rbf", "svm-rbf", "knn-euclidean", "rf", "nb"],
+        values={("mine", "nb"): [0.9, "failed: singular", 0.8, 0.7, 0.6]},
+        modes=("honest",),
+        metrics=("gmean", "accuracy"),
+        title="Methods compared on mine",
+        deviations=["ten rows were left out"],
+        split={"kind": "kfold", "k": 5, "repeats": 1},
+    )
+    out = tmp_path / "mine.html"
+    answer = run("report", "--results", str(tmp_path / "results"), "--out", str(out))
+    assert answer.code == 0, answer.err
+    text = out.read_text("utf-8")
+    shown = re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.DOTALL)
+    words = r"paper|reproduc|claim|peng|cheng|discriminative|published|table \d"
+    assert re.findall(words, shown, flags=re.IGNORECASE) == []
+    outline = Outline(text)
+    assert {"experiment-compare-mine", "environment", "data"} <= set(outline.ids)
+    assert set(outline.links) <= {f"#{name}" for name in outline.ids}
+    assert len(outline.ids) == len(set(outline.ids))
+    said = " ".join(outline.text)
+    assert "<h1>Methods compared on mine</h1>" in text
+    assert ("Best: " in said) == (len(datasets) == 1)
+    assert "ten rows were left out" in said
+    assert "singular" in said
+    assert ("no such file" in said) == (len(datasets) > 1)
+    assert "<figure>" in text
+
+
+def test_one_experiment_of_the_paper_makes_it_a_page_on_the_paper(tmp_path):
+    make_results(tmp_path, "gene", reproduces="table3")
+    make_results(tmp_path, "mine", datasets=["mine"])
+    both = gather(load_results(tmp_path))
+    assert not both.own
+    assert "The paper's claims" in page(both)
+    assert gather(load_results(tmp_path, ["mine"])).own
+
+
 def test_the_command_writes_one_file(run, tmp_path, sample_folder):
     out = tmp_path / "new" / "report.html"
     arguments = ("--results", str(sample_folder), "--out", str(out))
