@@ -130,7 +130,7 @@ def fit_table_model(
             " which a model cannot do; use honest, none or maxabs"
         )
     check_filled(dataset, protocol.preparation)
-    seed = stable_seed(protocol.seed, dataset.name, "all rows")
+    seed = stable_seed(protocol.seed, dataset.seed_name, "all rows")
     X, y = dataset.X, dataset.y
     used = protocol.method_as_used(method)
     try:

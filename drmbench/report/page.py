@@ -27,7 +27,7 @@ from drmbench.report.ranking import ranking_table
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, anchor
 from drmbench.report.tables import experiment_tables
-from drmbench.running.compare import verdict
+from drmbench.report.verdict import verdict
 from drmbench.running.results import Results, load_results
 from drmbench.words import paper_place
 

@@ -108,7 +108,8 @@ def comparison_config(
             "split": {"kind": "kfold", "k": folds, "repeats": repeats},
             "selection": selection,
             "scaling": scaling,
-            "preparation": "table",
+            # The paper scales each part by itself, which leaves nothing to prepare by.
+            **({} if scaling == "paper" else {"preparation": "table"}),
         },
         "metrics": [metric, *others],
         "seed": seed,

@@ -66,6 +66,7 @@ def plan_like_comparison(
         methods=[method],
         metric=metric,
         folds=2,  # of the comparison, so of no meaning here
+        repeats=1,
         seed=seed,
         reading=reading,
     )
