@@ -583,6 +583,18 @@ class Experiment(_Described):
     source: Path | None = None
     """The file it was read from."""
 
+    @model_serializer(mode="wrap")
+    def _as_before_where_nothing_is_said(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        stored: dict[str, Any] = handler(self)
+        groups = ("selection_overrides", "selection_modes")
+        plans = [plan for group in groups for plan in stored.get(group, {}).values()]
+        for plan in (*plans, stored.get("selection", {})):
+            if not plan.get("subset_least"):
+                plan.pop("subset_least", None)
+        return stored
+
     def selection_for(self, ref: MethodRef | None, mode: ScalingMode) -> SelectionPlan:
         """Return how a method's parameters are selected in a scaling mode.
 
