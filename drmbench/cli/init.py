@@ -56,7 +56,7 @@ def init_command(
         raise InputError(f"{path} is there already; --force writes over it")
     text = example_config(path)
     if data is not None:
-        dataset = load_user_file(data, target=target, complete=True)
+        dataset = load_user_file(data, target=target)
         text = config_for_table(path, data, target, dataset)
     with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

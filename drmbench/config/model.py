@@ -630,12 +630,17 @@ class Experiment(_Described):
     """The file it was read from."""
 
     @model_serializer(mode="wrap")
-    def _without_the_usual_preparation(
+    def _as_before_where_nothing_is_said(
         self, handler: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
         stored: dict[str, Any] = handler(self)
-        if stored.get("preparation") == "codes":  # as manifests without it are
+        if stored.get("preparation") == "codes":
             del stored["preparation"]
+        groups = ("selection_overrides", "selection_modes")
+        plans = [plan for group in groups for plan in stored.get(group, {}).values()]
+        for plan in (*plans, stored.get("selection", {})):
+            if not plan.get("subset_least"):
+                plan.pop("subset_least", None)
         return stored
 
     def selection_for(self, ref: MethodRef | None, mode: ScalingMode) -> SelectionPlan:

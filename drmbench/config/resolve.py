@@ -348,7 +348,7 @@ class _Draft:
 
     def is_prepared(self) -> bool:
         """Tell whether missing values are filled in before methods get the data."""
-        return getattr(self.file.protocol, "preparation", "codes") != "codes"
+        return self.file.protocol.preparation != "codes"
 
     def from_catalogue(self, item: NamedItem, node: YamlNode) -> _ChosenSet | None:
         """Look up a data set of the catalogue, if its label can be used."""

@@ -119,7 +119,7 @@ def _plain_numbers(values: Sequence[str], decimal: Decimal) -> list[float] | Non
         return None
     if decimal == ",":
         # float takes words for infinity, and digits of all scripts.
-        if not together.isascii() or not {"n", "N", "."}.isdisjoint(together):
+        if not together.isascii() or any(mark in together for mark in "nN."):
             return None
         values = [value.replace(",", ".") for value in values]
     try:

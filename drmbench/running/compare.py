@@ -36,6 +36,7 @@ _DRM_GRID: Mapping[str, list[Any]] = {"kernel": _DRM_KERNELS, **_DRM_WEIGHTS}
 GRIDS: Mapping[str, Mapping[str, list[Any]]] = {
     **dict.fromkeys(("drm", "drm-balanced", "drm-threshold"), _DRM_GRID),
     **dict.fromkeys(("drm-rbf", "drm-poly"), _DRM_WEIGHTS),
+    "drm-exact": {"alpha": [1e-5, 1e-3, 0.1], "beta": [1e-6, 1e-4, 0.01, 1.0, 100.0]},
 }
 
 Item = str | Mapping[str, Any]
