@@ -14,7 +14,7 @@ from pandas.api import types
 
 from drmbench.data.dataset import Dataset, Provenance
 from drmbench.data.readers.common import array_table, label_text
-from drmbench.data.user import check_complete, encode_labels
+from drmbench.data.user import encode_labels
 from drmbench.errors import InputError, did_you_mean
 from drmbench.files import replacing
 
@@ -26,8 +26,8 @@ def dataset_in_memory(
 
     `X` is a matrix or a data frame, one sample per row; columns of text or categories
     become codes of their sorted categories and, as those in `categorical`, by name or
-    number, are listed in ``nominal``. `y` has labels of any kind. What is no complete
-    classification data set is an `InputError`.
+    number, are listed in ``nominal``. `y` has labels of any kind. Missing values stay NaN;
+    what is no classification data set is an `InputError`.
 
     Examples
     --------
@@ -40,7 +40,6 @@ def dataset_in_memory(
     table = array_table("X", matrix, label_text("y", y), names)
     numbers = {_number(column, table.X.shape[1], names) for column in categorical}
     table = replace(table, nominal=tuple(sorted({*coded, *numbers})))
-    check_complete("X", table, lambda row: f"sample {row + 1}")
     class_names, codes = encode_labels("y", table.labels)
     return Dataset(
         name=name,

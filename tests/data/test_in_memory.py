@@ -79,7 +79,6 @@ def test_columns_of_codes_by_name_and_number():
         (X[:3], {}, "X: 3 samples but 4 class labels"),
         (X[0], {}, "X: expected the samples as a matrix, found shape (2,)"),
         ([[1.0], [2.0, 3.0]], {}, "X is no matrix of samples"),
-        (np.where(X > 7, np.nan, X), {}, "X: 1 missing values, in column 2"),
         (np.where(X > 7, np.inf, X), {}, "X: 1 infinite values"),
         (X, {"y": ["a", None, "b", "b"]}, "y: sample 2 has no class label"),
         (X, {"y": ["a"] * 4}, "y: all 4 rows have the class 'a'"),
@@ -92,7 +91,6 @@ def test_columns_of_codes_by_name_and_number():
             {},
             "in column 'x', the first",
         ),
-        (pd.DataFrame({"x": ["u", None, "v", "u"]}), {}, "1 missing values"),
         (pd.DataFrame({"x": pd.to_datetime([0, 1, 2, 3])}), {}, "column 'x' has the"),
         (X * 1j, {}, "type complex128"),
     ],
@@ -132,3 +130,12 @@ def test_a_file_with_columns_that_are_not_there_is_refused(tmp_path, nominal):
     np.savez(tmp_path / "a.npz", X=X, y=Y, nominal=nominal)
     with pytest.raises(InputError, match=r"a\.npz: the array 'nominal' must be"):
         load_user_file(tmp_path / "a.npz")
+
+
+def test_missing_values_stay_missing():
+    numbers = dataset_in_memory([[1.0], [np.nan], [3.0]], [0, 1, 0], name="gaps")
+    assert np.isnan(numbers.X).ravel().tolist() == [False, True, False]
+    frame = pd.DataFrame({"x": ["u", None, "v", "u"]})
+    texts = dataset_in_memory(frame, [0, 1, 0, 1], name="gaps")
+    assert np.array_equal(texts.X.ravel(), [0, np.nan, 1, 0], equal_nan=True)
+    assert texts.nominal == (0,)

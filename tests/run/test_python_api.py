@@ -352,7 +352,8 @@ def test_a_method_that_fails_comes_last_with_its_reason(blobs, tmp_path, monkeyp
     from toys import Toy
 
     methods = {"broken": Toy(fails="always"), "fine": Toy()}
-    found = package.compare(*blobs, methods=methods, folds=2, scaling="none")
+    options = {"folds": 2, "repeats": 1, "scaling": "none"}
+    found = package.compare(*blobs, methods=methods, **options)
     assert found.ranking["method"].tolist() == ["fine", "broken"]
     assert found.ranking["failed"].tolist() == [0, 2]
     reason = "failed: TypeError: cannot <fit> 30 rows"

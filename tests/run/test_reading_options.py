@@ -82,7 +82,6 @@ def test_options_for_the_text_of_a_table(drmbench: Any, tmp_path: Path) -> None:
         (["--decimal", "x"], "--decimal must be . or ,"),
         (["--sep", "||"], "the separator must be one character"),
         (["--sheet", "one"], "'sheet' cannot be said of this format"),
-        ([], "1 missing values, in column 'bemerkung', the first in line 9;"),
     ],
 )
 def test_what_cannot_be_read_as_said_gets_one_message(
