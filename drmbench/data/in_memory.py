@@ -26,8 +26,8 @@ def dataset_in_memory(
 
     `X` is a matrix or a data frame, one sample per row; columns of text or categories
     become codes of their sorted categories and, as those in `categorical`, by name or
-    number, are listed in ``nominal``. `y` has labels of any kind. Missing values stay NaN;
-    what is no classification data set is an `InputError`.
+    number, are listed in ``nominal``. `y` has labels of any kind. Missing values stay
+    NaN; what is no classification data set is an `InputError`.
 
     Examples
     --------

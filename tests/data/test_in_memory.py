@@ -86,11 +86,6 @@ def test_columns_of_codes_by_name_and_number():
         (X, {"categorical": [2]}, "a column from 0 to 1, not 2"),
         (X, {"categorical": ["b"]}, "no column 'b'"),
         (pd.DataFrame(X, columns=["aa", "b"]), {"categorical": ["a"]}, "'aa'"),
-        (
-            pd.DataFrame({"x": [1, 2, None, 3]}),
-            {},
-            "in column 'x', the first",
-        ),
         (pd.DataFrame({"x": pd.to_datetime([0, 1, 2, 3])}), {}, "column 'x' has the"),
         (X * 1j, {}, "type complex128"),
     ],
