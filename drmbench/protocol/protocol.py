@@ -131,7 +131,7 @@ class SelectionPlan:
         if self.rows_used is not None:
             how += f" of at most {self.rows_used:,} rows"
             if self.subset_least:
-                how += f", {self.subset_least} or more of each class where there are"
+                how += f" (at least {self.subset_least} of each class, if it has them)"
         ties = {"first": "first in grid order", "preferred": "more regularised"}
         return f"{how} by {self.metric}; of equal scores the {ties[self.tie]}"
 
