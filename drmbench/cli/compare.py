@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -149,14 +150,24 @@ def compare_command(
 
 
 def _write(path: Path, text: str, force: bool) -> None:
-    """Write the config, unless that would undo what a person wrote there."""
-    if path.is_file() and not force and path.read_text("utf-8") != text:
-        raise InputError(
-            f"{path}: there is another config, which this one would overwrite; say"
-            " --force to overwrite it, or --config with another file to keep both"
-        )
+    """Write the config, unless that would undo what a person wrote there.
+
+    Its first line has a digest of the others: where it still fits, nobody edited them.
+    """
+    if path.is_file() and not force:
+        first, _, rest = path.read_text("utf-8", errors="replace").partition("\n")
+        if first != _first_line(rest):
+            raise InputError(
+                f"{path}: somebody edited this config, or wrote it otherwise; say"
+                " --force to overwrite it, or --config with another file to keep it"
+            )
     with writing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(f"{_first_line(text)}\n{text}", encoding="utf-8")
+
+
+def _first_line(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"# drmbench compare wrote this ({digest}) and keeps it once it is edited."
 
 
 def _run(

@@ -32,6 +32,6 @@ def test_the_identity_of_a_plan_without_it_is_as_it_was():
     assert "subset_least" not in SelectionPlan("kfold").identity()
     assert SelectionPlan(subset_least=20).identity()["subset_least"] == 20
     assert (
-        "20 or more of each class"
+        "(at least 20 of each class, if it has them)"
         in SelectionPlan(subset=500, subset_least=20).describe()
     )

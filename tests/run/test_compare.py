@@ -187,7 +187,7 @@ def test_names_and_folders_decide_no_figure(drmbench, table, tmp_path):
 
 
 def test_more_repeats_go_on_from_those_that_are_done(drmbench, table, tmp_path):
-    arguments = ["compare", table, "--target", "kind", "--methods", "nb", "--force"]
+    arguments = ["compare", table, "--target", "kind", "--methods", "nb"]
     arguments += ["--out", tmp_path / "out", "--config", tmp_path / "c.yaml"]
     drmbench(*arguments, "--repeats", 1)
     before = figures(tmp_path / "out")
