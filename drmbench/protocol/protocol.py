@@ -56,15 +56,15 @@ class SelectionPlan:
     #: Select on this many rows (stratified) where there are more. None is all rows, but
     #: 3,000 for ``random``, as in the paper.
     subset: int | None = None
-    #: The subset has so many rows of each class, or all that there are; 0 is as many as
-    #: its share gives, one at least
-    subset_least: int = 0
     train_share: float = 0.8  #: Share of the subset that trains in each random split
     #: Among equal scores take what the method prefers, the more regularised
     #: (:attr:`~drmbench.methods.base.Method.prefer`), or the first in grid order, which
     #: is what the paper did
     tie: Tie = "preferred"
     note: str = ""  #: Footnote where this plan replaces the experiment's for a method
+    #: The subset has so many rows of each class, or all that there are; 0 is as many as
+    #: its share gives, one at least
+    subset_least: int = 0
 
     def identity(self) -> dict[str, Any]:
         """Return all of it that decides a number; what is not set is not there."""

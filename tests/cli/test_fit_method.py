@@ -77,7 +77,7 @@ def test_from_a_comparison_to_predictions_in_another_process(
     compared = run("compare", str(table), "--target", "kind", *methods)
     assert compared.code == 0, compared.err
     best = compared.out.partition("Best: ")[2].split()[0]
-    folder = tmp_path / "results" / "runs" / "compare-mine"
+    (folder,) = (tmp_path / "results" / "runs").glob("compare-mine-*")
     model = tmp_path / "mine.model"
     fitted = run("fit", str(table), "--from", str(folder), "--save", str(model))
     assert fitted.code == 0, fitted.err

@@ -280,6 +280,7 @@ def test_a_page_on_ones_own_experiment_has_no_word_of_the_paper(
     run, tmp_path, datasets
 ):
     missing = {"name": "lost", "missing": "no such file", "get": "ask"}
+    datasets = [{"name": name, "n_train": 80, "n_test": 20} for name in datasets]
     make_results(
         tmp_path / "results",
         "compare-mine",

@@ -347,7 +347,7 @@ def test_compare_takes_classes_and_entry_points(drmbench, tmp_path, installed):
     assert "gadget" in text
     said = yaml.safe_load(config.read_text())
     assert said["methods"][2] == {"estimator": "sklearn.tree:DecisionTreeClassifier"}
-    assert set(said["protocol"]["selection"]["methods"]) == {"gadget", "decisiontree"}
+    assert "methods" not in said["protocol"]["selection"]  # one plan for all
     wrong = "sklearn.tree:DecisionTreClassifier"
     code, _, err = drmbench("compare", table, *arguments, "--methods", wrong)
     assert code == 2
