@@ -79,8 +79,9 @@ def test_integer_weights_are_repetitions(problem):
     times = weights.astype(int)
     weighted = SoftmaxMap.fit(delta, codes, weights)
     repeated = SoftmaxMap.fit(delta.repeat(times, axis=0), codes.repeat(times))
-    assert np.isclose(weighted.slope, repeated.slope, rtol=1e-9)
-    assert np.allclose(weighted.offsets, repeated.offsets, rtol=1e-9, atol=1e-9)
+    # The likelihood is flat around its maximum: half the digits of a double.
+    assert np.isclose(weighted.slope, repeated.slope, rtol=1e-7, atol=1e-7)
+    assert np.allclose(weighted.offsets, repeated.offsets, rtol=1e-7, atol=1e-7)
 
 
 def test_two_classes_give_platts_sigmoid():
