@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.dataset import Column
+from drmbench.data.dataset import TableColumn
 from drmbench.data.fast_cells import Texts
 from drmbench.data.found_table import OWN_MISSING, FoundColumn, FoundTable
 from drmbench.data.number_text import (
     Decimal,
-    Evidence,
+    NumberEvidence,
     days_since_1970,
     looks_like_date,
     parse_column,
@@ -58,7 +58,7 @@ class Levels(NamedTuple):
 class Settled(NamedTuple):
     """A column with its role, and its numbers unless it is dropped."""
 
-    column: Column
+    column: TableColumn
     numbers: NDArray[np.float64] | None = None
 
 
@@ -100,7 +100,7 @@ class Settler:
         self,
         found: FoundTable,
         reading: Reading,
-        evidence: Evidence,
+        evidence: NumberEvidence,
         commas_group: bool,
     ) -> None:
         self._found = found
@@ -114,7 +114,7 @@ class Settler:
         name, found = self._found.names[number], self._found.columns[number]
         if name in self._reading.drop:
             missing = _missing(found)
-            return Settled(Column(name, "dropped", "as asked", missing))
+            return Settled(TableColumn(name, "dropped", "as asked", missing))
         if isinstance(found, Texts):
             return self._settle_texts(name, levels_of(found))
         if name in self._reading.nominal:
@@ -125,7 +125,7 @@ class Settler:
         values, codes = levels
         missing = int((codes < 0).sum())
         if not values:
-            return Settled(Column(name, "dropped", "no value in any row", missing))
+            return Settled(TableColumn(name, "dropped", "no value in any row", missing))
         if name in self._reading.nominal:
             return _nominal(name, _as_categories(levels), "as asked")
         decimal = self._decimal_of(name, levels)
@@ -140,7 +140,7 @@ class Settler:
             return self._forced_numeric(name, levels, decimal, dates)
         if dates:
             why = f"dates or times; --numeric {name} makes days of them"
-            return Settled(Column(name, "dropped", why, missing))
+            return Settled(TableColumn(name, "dropped", why, missing))
         self._refuse_mostly_numbers(name, levels, decimal)
         return _text_column(name, levels)
 
@@ -156,7 +156,7 @@ class Settler:
         if len(fits) == 1:
             return fits[0]
         if not fits:
-            return "," if self._evidence == Evidence(True, False) else "."
+            return "," if self._evidence == NumberEvidence(True, False) else "."
         doubtful = next(
             (code for code, v in enumerate(levels.values) if "," in v), None
         )
@@ -239,9 +239,9 @@ class Settler:
         asked = name in self._reading.numeric
         why = "" if asked else _why_not_numeric(name, numbers, missing)
         if why:
-            return Settled(Column(name, "dropped", why, missing))
+            return Settled(TableColumn(name, "dropped", why, missing))
         words = (*(["as asked"] if asked else []), *how)
-        return Settled(Column(name, "numeric", ", ".join(words), missing), numbers)
+        return Settled(TableColumn(name, "numeric", ", ".join(words), missing), numbers)
 
 
 def _missing(found: FoundColumn) -> int:
@@ -258,7 +258,9 @@ def _spread(values: Sequence[float], codes: NDArray[np.intp]) -> NDArray[np.floa
 def _nominal(name: str, levels: Levels, why: str) -> Settled:
     codes = np.where(levels.codes < 0, np.nan, levels.codes.astype(np.float64))
     missing = int((levels.codes < 0).sum())
-    return Settled(Column(name, "nominal", why, missing, tuple(levels.values)), codes)
+    return Settled(
+        TableColumn(name, "nominal", why, missing, tuple(levels.values)), codes
+    )
 
 
 def _as_categories(levels: Levels) -> Levels:
@@ -283,7 +285,7 @@ def _text_column(name: str, levels: Levels) -> Settled:
         why = f"constant: {values[0]!r}"
     else:
         return _nominal(name, levels, "")
-    return Settled(Column(name, "dropped", why, missing))
+    return Settled(TableColumn(name, "dropped", why, missing))
 
 
 def _why_not_numeric(name: str, numbers: NDArray[np.float64], missing: int) -> str:

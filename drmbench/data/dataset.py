@@ -36,7 +36,7 @@ Role = Literal["numeric", "nominal", "dropped", "target"]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """What was done with one column of a person's own table."""
 
     name: str
@@ -65,7 +65,7 @@ class Dataset:
     #: Number 0 … k-1 of the given test fold of each row
     folds: NDArray[np.int64] | None = None
     #: What was done with each column of a person's own table, in the file's order
-    columns: tuple[Column, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
     #: What reading the file had to assume: "latin-1", "separated by ';'" …
     assumed: tuple[str, ...] = ()
 

@@ -14,7 +14,7 @@ from drmbench.data.column_roles import Settled, Settler, label_levels
 from drmbench.data.dataset import Dataset
 from drmbench.data.reading import Reading
 from drmbench.data.user import find_user_table, open_chunked, rows_per_chunk
-from drmbench.data.whole_tables import Found, evidence_beside
+from drmbench.data.whole_tables import SeenTable, evidence_beside
 from drmbench.errors import InputError, did_you_mean
 
 #: Names that messages list, at most.
@@ -98,7 +98,9 @@ def read_new_rows(
     return NewRows(rows.X, truth, ignored, rows.unknown, rows.place)
 
 
-def _settled(found: Found, features: Sequence[Feature], reading: Reading) -> NewRows:
+def _settled(
+    found: SeenTable, features: Sequence[Feature], reading: Reading
+) -> NewRows:
     """Make numbers and codes of the columns of a table, as the training rows had."""
     names = found.table.names
     numeric = tuple(f.name or "" for f in features if f.levels is None)

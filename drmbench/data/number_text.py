@@ -128,14 +128,14 @@ def _plain_numbers(values: Sequence[str], decimal: Decimal) -> list[float] | Non
         return None
 
 
-class Evidence(NamedTuple):
+class NumberEvidence(NamedTuple):
     """What the values of some columns say about decimal commas and points."""
 
     comma: bool  #: a column has numbers that only a decimal comma explains
     point: bool  #: a column has numbers that only a decimal point explains
 
 
-def evidence_of(columns: Iterable[Sequence[str]]) -> Evidence:
+def evidence_of(columns: Iterable[Sequence[str]]) -> NumberEvidence:
     """Weigh columns of texts that may be numbers."""
     comma = point = False
     for values in columns:
@@ -147,7 +147,7 @@ def evidence_of(columns: Iterable[Sequence[str]]) -> Evidence:
         )
         comma |= as_comma and not as_point
         point |= as_point and not as_comma
-    return Evidence(comma, point)
+    return NumberEvidence(comma, point)
 
 
 def looks_like_date(value: str) -> bool:

@@ -30,8 +30,8 @@ from drmbench.data.text_stream import opened
 from drmbench.data.user_tables import UserTable, check_names
 from drmbench.data.whole_tables import (
     TABLES,
-    Found,
     LoadedTable,
+    SeenTable,
     find_table,
     load_table,
     no_target,
@@ -234,7 +234,7 @@ def _require_features(file: str, loaded: LoadedTable) -> None:
 
 def find_user_table(
     path: Path, reading: Reading, as_text: Collection[str]
-) -> Found | None:
+) -> SeenTable | None:
     """Return the columns of a table as they stand in its file, by name.
 
     Those named are read `as_text`. None is returned for formats that are no tables.

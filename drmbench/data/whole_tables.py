@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drmbench.data.column_roles import Levels, Settled, Settler, label_levels
-from drmbench.data.dataset import Column
+from drmbench.data.dataset import TableColumn
 from drmbench.data.encodings import as_utf8
 from drmbench.data.fast_cells import Texts
 from drmbench.data.found_table import (
@@ -20,7 +20,7 @@ from drmbench.data.found_table import (
     FoundTable,
     TextTable,
 )
-from drmbench.data.number_text import Evidence, evidence_of
+from drmbench.data.number_text import NumberEvidence, evidence_of
 from drmbench.data.readers.common import RawTable
 from drmbench.data.reading import Reading
 from drmbench.data.sheets import read_excel, read_json_lines, read_parquet
@@ -39,11 +39,11 @@ class LoadedTable:
 
     table: RawTable
     place: Callable[[int], str]
-    columns: tuple[Column, ...] = ()  #: in the file's order
+    columns: tuple[TableColumn, ...] = ()  #: in the file's order
     assumed: tuple[str, ...] = ()  #: what was found out and not said
 
 
-class Found(NamedTuple):
+class SeenTable(NamedTuple):
     """A table as it stands in a file, and what was found out about the file."""
 
     table: FoundTable
@@ -51,8 +51,8 @@ class Found(NamedTuple):
     assumed: list[str]  #: what was found out and not said
 
     def in_one_decimal_mark(
-        self, evidence_of: Callable[[FoundTable], Evidence], reading: Reading
-    ) -> tuple[FoundTable, Evidence]:
+        self, evidence_of: Callable[[FoundTable], NumberEvidence], reading: Reading
+    ) -> tuple[FoundTable, NumberEvidence]:
         """Return the columns, as texts if commas are decimal marks; and what says so.
 
         What was read as 1.234 may be a thousand and more.
@@ -76,7 +76,7 @@ def find_table(
     reading: Reading,
     as_text: Collection[str],
     check: Callable[[TextTable], object] = lambda text: None,
-) -> Found:
+) -> SeenTable:
     """Find the columns of a file's content, decompressed.
 
     Those named are read `as_text`; `check` may refuse a text by its header.
@@ -105,7 +105,7 @@ def find_table(
         assumed += _about_header(reading, text.header)
         check(text)
         found = text.read(as_text)
-    return Found(found, text, assumed)
+    return SeenTable(found, text, assumed)
 
 
 def load_table(
@@ -154,7 +154,7 @@ def no_target(file: str, names: Sequence[str] | None) -> InputError:
     )
 
 
-def _settled(whole: Found, label: int, reading: Reading) -> LoadedTable:
+def _settled(whole: SeenTable, label: int, reading: Reading) -> LoadedTable:
     """Leave out rows without a class, and give each column its role."""
     assumed = whole.assumed
     found, evidence = whole.in_one_decimal_mark(
@@ -171,7 +171,7 @@ def _settled(whole: Found, label: int, reading: Reading) -> LoadedTable:
         found = _only(found, kept)
     settler = Settler(found, reading, evidence, whole.commas_group)
     settled = [
-        Settled(Column(name, "target", missing=unlabelled))
+        Settled(TableColumn(name, "target", missing=unlabelled))
         if number == label
         else settler.settle(number)
         for number, name in enumerate(found.names)
@@ -189,7 +189,7 @@ def _settled(whole: Found, label: int, reading: Reading) -> LoadedTable:
     )
 
 
-def evidence_beside(found: FoundTable, others: Collection[int]) -> Evidence:
+def evidence_beside(found: FoundTable, others: Collection[int]) -> NumberEvidence:
     """Weigh what the texts beside some columns say about decimal commas."""
     return evidence_of(
         [value for value in column.values if value not in OWN_MISSING]

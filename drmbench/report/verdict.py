@@ -20,7 +20,7 @@ Relation = Literal["worse", "equivalent", "unclear"]
 
 
 @dataclass(frozen=True)
-class Standing:
+class MethodStanding:
     """How a method stands to the best."""
 
     method: str  #: Its label
@@ -29,20 +29,20 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ComparisonVerdict:
     """What a comparison tells."""
 
     ranked: tuple[Summary, ...]  #: The methods that were compared, best first
     #: The others, as they are ranked; empty if there are too few splits for a claim
-    standings: tuple[Standing, ...]
+    standings: tuple[MethodStanding, ...]
     splits: int  #: Splits that all of them have
 
-    def of(self, relation: Relation) -> list[Standing]:
+    def of(self, relation: Relation) -> list[MethodStanding]:
         """Return the methods that stand so to the best."""
         return [one for one in self.standings if one.relation == relation]
 
 
-def judge(results: Results) -> Verdict | None:
+def judge(results: Results) -> ComparisonVerdict | None:
     """Compare the best method with each of the others; None if there is no figure.
 
     A method is worse if that is sure for all that are called so together, since the
@@ -54,16 +54,16 @@ def judge(results: Results) -> Verdict | None:
         return None
     splits = len(ranked[0].values)
     if splits < LEAST_SPLITS:
-        return Verdict(ranked, (), splits)
+        return ComparisonVerdict(ranked, (), splits)
     facts = results.datasets[ranked[0].dataset]
     share = int(facts["n_test"]) / (int(facts["n_test"]) + int(facts["n_train"]))
     found = differences(ranked, get_metric(results.metric).sign, share)
     unsure = holm([1 - one.better() for one in found])
     standings = tuple(
-        Standing(cell.method, _relation(one, p), one.better())
+        MethodStanding(cell.method, _relation(one, p), one.better())
         for cell, one, p in zip(ranked[1:], found, unsure, strict=True)
     )
-    return Verdict(ranked, standings, splits)
+    return ComparisonVerdict(ranked, standings, splits)
 
 
 def differences(
@@ -101,7 +101,7 @@ def verdict(results: Results) -> str:
     return text
 
 
-def _claims(found: Verdict) -> str:
+def _claims(found: ComparisonVerdict) -> str:
     """Say what is sure, one sentence for each relation."""
     if not found.standings:
         return (
@@ -125,17 +125,17 @@ def _claims(found: Verdict) -> str:
     return text
 
 
-def _listed(standings: list[Standing]) -> str:
+def _listed(standings: list[MethodStanding]) -> str:
     return ", ".join(one.method for one in standings)
 
 
-def _shown(standing: Standing) -> str:
+def _shown(standing: MethodStanding) -> str:
     """Say a probability; none is certain."""
     p = standing.probability
     return "over 0.99" if p > 0.99 else f"{p:.2f}"
 
 
-def standing_words(found: Verdict | None) -> dict[str, str]:
+def standing_words(found: ComparisonVerdict | None) -> dict[str, str]:
     """Say in a word or two how each method stands to the best."""
     words = {"equivalent": "equivalent", "unclear": "not told apart"}
     return {
