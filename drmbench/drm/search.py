@@ -15,7 +15,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from drmbench.drm.classifier import DRMClassifier, SolveTrace
+from drmbench.drm.base_classifier import SolveTrace
+from drmbench.drm.classifier import DRMClassifier
 from drmbench.drm.decision import (
     NearestClassMixin,
     check_defined,
