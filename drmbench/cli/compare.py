@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.inputs import RUNS, job_count, writing
+from drmbench.cli.inputs import RUNS, job_count, require_addresses, writing
 from drmbench.cli.output import examples, show
-from drmbench.errors import InputError
+from drmbench.errors import DrmbenchError, InputError
 
 app = typer.Typer()
 
@@ -58,6 +58,7 @@ def compare_command(
     Outer stratified folds; scaling and parameters are selected inside each training
     part. Ends with a ranking, a verdict, and the config to build on.
     """
+    require_addresses()
     from drmbench.config import load_experiments
     from drmbench.data.user import load_user_file
     from drmbench.methods.registry import get_method
@@ -95,6 +96,9 @@ def compare_command(
         left = f"interrupted; {outcome.left} cells left; the same command goes on."
         typer.echo(left, err=True)
         raise typer.Exit(130)
+    if outcome.left:
+        left = f"{outcome.left} cells were ended from outside"
+        raise DrmbenchError(f"{left}; the same command goes on.")
     folder = run.experiments[0].store.folder
     results = read_results(folder)
     show(ranking_table(results))
