@@ -62,7 +62,8 @@ def workers_of(process):
 def test_what_a_method_does_to_its_process_never_shifts_an_answer(tmp_path):
     tricks = ["forks", "closer", "intruder", "leaves", "parent"]
     good = ["nb", "knn-euclidean"]
-    protocol = {"split": {"kind": "random", "train": 100, "repeats": 2}}
+    split = {"kind": "random", "train": 100, "repeats": 2}
+    protocol = {"split": split, "scaling": "none"}
     clean = write_config(tmp_path, methods=good, name="clean", protocol=protocol)
     assert drmbench("run", clean, "--out", tmp_path / "clean", "--jobs", 1)[0] == 0
     config = write_config(tmp_path, methods=[*tricks, *good], protocol=protocol)

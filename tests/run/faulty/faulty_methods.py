@@ -75,8 +75,12 @@ class Chatty(Majority):
 class Forks(Majority):
     """Forks and lets both processes return, as a forgotten ``os._exit`` does."""
 
+    forked = False
+
     def misbehave(self):
-        os.fork()
+        if not Forks.forked:  # once a process, lest they double with every fit
+            Forks.forked = True
+            os.fork()
 
 
 class Intruder(Majority):
@@ -105,8 +109,11 @@ class Leaves(Majority):
 class Parent(Majority):
     """Leaves a process behind that would run for ever."""
 
+    children = 0
+
     def misbehave(self):
-        if os.fork() == 0:
+        Parent.children += 1
+        if Parent.children == 1 and os.fork() == 0:
             while True:
                 time.sleep(1)
 
