@@ -152,7 +152,7 @@ def test_too_little_memory_for_a_worker_is_said_at_the_start(tmp_path):
     assert journal_lines(tmp_path / "trial") == []
 
 
-@pytest.mark.parametrize("megabytes", [300, 700])
+@pytest.mark.parametrize("megabytes", [700, 1000])
 def test_a_limit_of_addresses_is_said_at_the_start(tmp_path, megabytes):
     config, size = write_config(tmp_path), megabytes * 2**20
 
