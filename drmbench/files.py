@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,15 @@ except ImportError:  # not on Windows: two downloads at once may then both do th
     fcntl = None  # type: ignore[assignment]
 
 logger = logging.getLogger(__name__)
+
+
+def is_special(path: Path) -> bool:
+    """Say whether something is neither file nor folder: reading may never end then."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 @contextmanager

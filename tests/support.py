@@ -7,6 +7,7 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from drmbench.data.catalogue import load_catalogue
@@ -69,7 +70,8 @@ class LoopbackServer:
     faults : dict of str to list of str
         What to do on the next requests for a path: "cut" (break off half-way),
         "wrong" (other bytes of the same length), "short" (half, as if it were all),
-        "busy" (status 503); then all is well again.
+        "busy" (status 503), "endless" (zeros for ever), "slow" (two bytes a second);
+        then all is well again.
     requests : list of str
         Paths asked for, in order.
     """
@@ -78,6 +80,8 @@ class LoopbackServer:
         self.files: dict[str, bytes] = {}
         self.faults: defaultdict[str, list[str]] = defaultdict(list)
         self.requests: list[str] = []
+        self.stopped = threading.Event()
+        self.sent = 0  # bytes, by requests that go on and on
         self._server = http.server.ThreadingHTTPServer(
             ("127.0.0.1", 0), self._handler()
         )
@@ -93,6 +97,7 @@ class LoopbackServer:
         self._thread.start()
 
     def stop(self) -> None:
+        self.stopped.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -109,7 +114,19 @@ class LoopbackServer:
                 if path not in server.files or fault == "busy":
                     self.send_error(503 if fault else 404)
                     return
+                if fault in ("endless", "slow"):
+                    self._go_on(b"0" * 65536 if fault == "endless" else b"0", fault)
+                    return
                 self._answer(server.files[path], fault)
+
+            def _go_on(self, piece: bytes, fault: str) -> None:
+                self.send_response(200)
+                self.end_headers()
+                pause = 0.5 if fault == "slow" else 0.0
+                with suppress(OSError):  # until either side leaves
+                    while not server.stopped.wait(pause):
+                        self.wfile.write(piece)
+                        server.sent += len(piece)
 
             def _answer(self, content: bytes, fault: str) -> None:
                 half = content[: len(content) // 2]

@@ -22,7 +22,7 @@ from drmbench.config import (
     parse_experiment,
     parse_size,
 )
-from drmbench.errors import InputError
+from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import replacing
 from drmbench.running.progress import in_notebook
 from drmbench.running.runner import Run, RunOptions, default_jobs
@@ -181,11 +181,15 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> Path:
     planned.refuse_if_strict()
     outcome = planned.start()
     folder = planned.experiments[0].store.folder.resolve()
+    goes_on = (
+        f"what is done is in {folder}, and the same call with"
+        f" out={str(folder.parent)!r} goes on"
+    )
     if outcome.interrupted:
-        raise KeyboardInterrupt(
-            f"{outcome.left} cells left; what is done is in {folder}, and the same call"
-            f" with out={str(folder.parent)!r} goes on"
-        )
+        raise KeyboardInterrupt(f"{outcome.left} cells left; {goes_on}")
+    if outcome.cut:
+        cut = f"{outcome.cut} cells were ended from outside"
+        raise DrmbenchError(f"{cut}; {goes_on}")
     return folder
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.inputs import RUNS, job_count, writing
+from drmbench.cli.inputs import RUNS, job_count, require_addresses, writing
 from drmbench.cli.output import examples, show
 from drmbench.cli.reading import (
     DecimalMark,
@@ -27,7 +27,7 @@ from drmbench.cli.reading import (
     reading_options,
     show_reading,
 )
-from drmbench.errors import InputError
+from drmbench.errors import DrmbenchError, InputError
 
 if TYPE_CHECKING:
     from drmbench.running.compare import Item
@@ -98,6 +98,7 @@ def compare_command(
     inside each training part, in the same way for every method. Ends with a ranking, a
     verdict that says how sure it is, and the config to build on.
     """
+    require_addresses()
     from drmbench.config import parse_duration, parse_experiment
     from drmbench.data.user import load_user_file
     from drmbench.methods.registry import get_method
@@ -198,6 +199,9 @@ def _run(
                 err=True,
             )
             raise typer.Exit(130)
+        if outcome.cut:
+            cut = f"{outcome.cut} cells were ended from outside"
+            raise DrmbenchError(f"{cut}; the same command goes on.")
         if methods == first:
             typer.echo("the quick ones first:")
             show(ranking_table(read_results(folder), interim=True))

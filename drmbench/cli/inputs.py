@@ -14,6 +14,9 @@ from drmbench.shipped import find_config, shipped_configs, shipped_reference
 #: Folders of results: those that runs write, and those that are committed.
 RUNS, REFERENCE = Path("results/runs"), Path("results/reference")
 
+#: Bytes of addresses that a command takes which runs methods.
+_LEAST_ADDRESSES = 1024 * 2**20
+
 
 def config_files(given: Sequence[Path]) -> list[Path]:
     """Return the experiment files that paths and names stand for.
@@ -46,6 +49,23 @@ def job_count(wanted: int | None) -> int:
         line = f"--jobs {wanted}: using {most}, as many as there are processors here"
         typer.echo(line, err=True)
     return min(wanted or most, most)
+
+
+def require_addresses() -> None:
+    """Refuse ``ulimit -v`` below what the numerical libraries take.
+
+    They do not fail in an orderly way there, if at all; so this comes before them.
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows, which has no such limit
+        return
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed != resource.RLIM_INFINITY and allowed < _LEAST_ADDRESSES:
+        raise InputError(
+            f"ulimit -v: {allowed >> 20}M of addresses are too few to run anything;"
+            f" allow {_LEAST_ADDRESSES >> 20}M or more"
+        )
 
 
 @contextmanager

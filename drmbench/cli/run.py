@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.inputs import RUNS, config_files, job_count
+from drmbench.cli.inputs import RUNS, config_files, job_count, require_addresses
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table, show
 from drmbench.errors import InputError
 
@@ -98,6 +98,7 @@ def run_command(
     Exit codes: 0 all well; 1 some cells failed; 2 wrong input; 3 data missing;
     130 interrupted.
     """
+    require_addresses()
     from drmbench.config import load_experiments
     from drmbench.running.runner import Run, RunOptions
 
@@ -302,6 +303,9 @@ def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
     if outcome.interrupted:
         _say(f"interrupted; {outcome.left} cells left; the same command goes on.")
         raise typer.Exit(130)
+    if outcome.cut:
+        _say(f"{outcome.cut} cells were ended from outside; the same command goes on.")
+        raise typer.Exit(1)
     if any(record["status"] != "skipped" for record in failed):
         raise typer.Exit(1)
     if run.missing() and not allow_missing:

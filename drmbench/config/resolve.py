@@ -49,6 +49,7 @@ from drmbench.config.values import SCALAR_METRICS, SOLVERS, Number, Only
 from drmbench.config.yaml_lines import YamlNode, read_yaml
 from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
 from drmbench.errors import InputError, did_you_mean
+from drmbench.files import is_special
 from drmbench.methods.registry import builtin_names, get_method, with_overrides
 from drmbench.protocol.protocol import Preparation, SelectionPlan
 from drmbench.shipped import shipped_configs
@@ -126,6 +127,9 @@ def parse_experiment(
 
 def _read_text(path: Path, problems: Problems) -> str | None:
     line = 0
+    if is_special(path):
+        problems.add(line, "a pipe or device; give a regular file")
+        return None
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from drmbench.data.readers.compression import BZIP2, COMPRESS, GZIP, XZ, ZIP
 from drmbench.errors import InputError, did_you_mean
+from drmbench.files import is_special
 
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 """What reading a damaged or truncated compressed file raises."""
@@ -26,6 +27,8 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a user's file for reading bytes; what prevents it is an InputError."""
     if path.is_dir():
         raise InputError(f"{path}: a directory, not a file")
+    if is_special(path):
+        raise InputError(f"{path}: a pipe or device; give a regular file")
     try:
         stream = path.open("rb")
     except FileNotFoundError:

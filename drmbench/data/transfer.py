@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import queue
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 logger = logging.getLogger(__name__)
@@ -19,6 +22,17 @@ RETRIES = 3
 FIRST_PAUSE = 0.5
 """Seconds before the first retry; each further pause is twice as long."""
 
+MOST_BYTES = 4 * 10**9
+"""The most that is taken of a file whose size nobody has published."""
+
+SLOWEST = 1000
+"""Bytes per second, over `SLOW_SECONDS`, below which a transfer is given up."""
+
+SLOW_SECONDS = 60.0
+DEADLINE = 7200.0
+"""Seconds after which a transfer is given up, however fast it is."""
+
+_SLACK = 2**16  # a file that grew a little is told by its size
 _TIMEOUT = 30
 _PIP_TIMEOUT = 1800
 
@@ -41,12 +55,14 @@ class TransferError(Exception):
 def download(url: str, target: Path, size: int | None, *, progress: bool) -> None:
     """Download `url` to `target`; broken transfers are tried again, with pauses.
 
-    Anything shorter than `size`, where that is known, was cut off. `progress` draws a
-    progress bar on standard error.
+    Anything shorter than `size`, where that is known, was cut off, and hardly more than
+    that is taken. Transfers that are too slow are given up. `progress` draws a progress
+    bar on standard error.
     """
     for attempt in range(RETRIES + 1):
         try:
-            _download_once(url, target, progress)
+            most = MOST_BYTES if size is None else size + _SLACK
+            _watched(url, target, most, progress)
             length = target.stat().st_size
             if size is not None and length < size:
                 reason = f"cut off after {length} of {size} bytes"
@@ -61,14 +77,70 @@ def download(url: str, target: Path, size: int | None, *, progress: bool) -> Non
             return
 
 
-def _download_once(url: str, target: Path, progress: bool) -> None:
+class _Limited:
+    """A file to be written that takes so many bytes, until it is given up."""
+
+    def __init__(self, stream: BinaryIO, most: int) -> None:
+        self._stream, self._most = stream, most
+        self.count, self.given_up = 0, False
+
+    def write(self, data: bytes) -> int:
+        """Write, unless that is too much by now."""
+        self.count += len(data)
+        if self.count > self._most or self.given_up:
+            raise TransferError(f"more than {self._most} bytes came")
+        return self._stream.write(data)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._stream.flush()
+
+
+def _watched(url: str, target: Path, most: int, progress: bool) -> None:
+    """Download in a thread, since a server that dawdles blocks whoever listens."""
+    ended: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+    started = time.monotonic()
+    with target.open("wb") as stream:
+        output = _Limited(stream, most)
+
+        def attempt() -> None:
+            try:
+                _download_once(url, output, progress)
+                ended.put(None)
+            except BaseException as error:
+                ended.put(error)
+
+        threading.Thread(target=attempt, daemon=True).start()
+        try:
+            while True:
+                before = output.count
+                try:
+                    error = ended.get(timeout=SLOW_SECONDS)
+                    break
+                except queue.Empty:
+                    speed = (output.count - before) / SLOW_SECONDS
+                late = time.monotonic() - started > DEADLINE
+                if speed < SLOWEST or late:
+                    limit = f"less than {SLOWEST} bytes a second came"
+                    limit = f"not done within {DEADLINE:g} s" if late else limit
+                    raise TransferError(f"too slow: {limit}")
+        finally:
+            output.given_up = True
+    try:
+        if error is not None:
+            raise error
+    finally:
+        del error  # else it holds itself, and with it the connection
+
+
+def _download_once(url: str, output: _Limited, progress: bool) -> None:
     import pooch
     import requests
     from urllib3.exceptions import NewConnectionError
 
     downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT)
     try:
-        downloader(url, str(target), None)
+        downloader(url, output, None)
     except requests.HTTPError as error:
         if error.response is None:
             raise TransferError("the server refused the request") from error

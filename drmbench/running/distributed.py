@@ -9,19 +9,28 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import queue
 import select
 import threading
+import time
 import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from drmbench import __version__
 from drmbench.errors import DrmbenchError, InputError
-from drmbench.running.pool import Job
+from drmbench.running.pool import Job, require_started
 from drmbench.running.worker import Answer, Worker, default_memory
 
 #: How long to look for a scheduler, and for its first worker.
 CONNECT_SECONDS = 15.0
+#: How long a scheduler may be silent, or without any worker, while cells run.
+SILENT_SECONDS = 30.0
+#: Seconds between two questions to the scheduler whether it has workers.
+_ASK_EVERY = 2.0
+_SAFE = "what was finished is safe, and the same command goes on"
 
 _at_hand = threading.local()
 
@@ -55,6 +64,9 @@ class DaskPool:
     cluster: Any = None  #: A cluster that belongs to this run and ends with it
     memory: int = 0  #: Bytes that a cell may use; 0 is a share of its machine's
     _futures: dict[Any, Job] = field(default_factory=dict)
+    #: When the scheduler was last asked for workers, and last had some
+    _asked: float = field(default_factory=time.monotonic)
+    _workers_seen: float = field(default_factory=time.monotonic)
 
     @classmethod
     def connect(cls, address: str, jobs: int, memory: int) -> DaskPool:
@@ -74,9 +86,14 @@ class DaskPool:
                 host="127.0.0.1",
                 silence_logs=logging.ERROR,
             )
+        # What goes wrong is said once, here.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
-            client = Client(cluster or address, timeout=CONNECT_SECONDS)
-        except (OSError, ValueError, TimeoutError) as error:
+            client = _within(
+                CONNECT_SECONDS + 5,
+                lambda: Client(cluster or address, timeout=CONNECT_SECONDS),
+            )
+        except Exception as error:  # whatever something that is no scheduler causes
             raise InputError(
                 f"--scheduler {address}: no dask scheduler answers there ({error});"
                 " give tcp://HOST:PORT, or local"
@@ -106,9 +123,29 @@ class DaskPool:
 
     def has_room(self, job: Job) -> bool:
         """Say whether the cluster has a thread for another cell."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        threads = sum(int(worker["nthreads"]) for worker in workers)
-        return len(self._futures) < threads
+        return len(self._futures) < self._threads()
+
+    def _threads(self) -> int:
+        """Return how many cells the cluster can run; raise if it is none for long."""
+        self._require_scheduler()
+        try:
+            found = _within(
+                SILENT_SECONDS, lambda: self.client.scheduler_info(n_workers=-1)
+            )
+        except Exception as error:
+            raise DrmbenchError(f"the dask scheduler has gone; {_SAFE}") from error
+        threads = sum(int(worker["nthreads"]) for worker in found["workers"].values())
+        self._asked = time.monotonic()
+        if threads:
+            self._workers_seen = self._asked
+        elif self._asked - self._workers_seen > SILENT_SECONDS:
+            gone = f"the dask scheduler has had no workers for {SILENT_SECONDS:g} s"
+            raise DrmbenchError(f"{gone}; {_SAFE}")
+        return threads
+
+    def _require_scheduler(self) -> None:
+        if self.client.status != "running":
+            raise DrmbenchError(f"the dask scheduler has gone; {_SAFE}")
 
     def submit(self, job: Job) -> None:
         """Start a cell."""
@@ -126,28 +163,67 @@ class DaskPool:
         """Return the cells that ended."""
         import distributed
 
+        if time.monotonic() - self._asked > _ASK_EVERY:
+            self._threads()
         try:
             distributed.wait(
                 list(self._futures), timeout=seconds, return_when="FIRST_COMPLETED"
             )
         except TimeoutError:
             return []
+        except Exception:  # cancelled since the scheduler has gone: looked at below
+            self._require_scheduler()
         ended = []
         for future in [future for future in self._futures if future.done()]:
-            if future.status == "finished":
-                answer = Answer(**future.result())
-            elif future.status == "cancelled":
-                text = "the dask scheduler has gone; what was finished is safe"
-                raise DrmbenchError(text)
-            else:
-                answer = Answer("failed", reason=f"dask: {future.exception()}")
-            ended.append((self._futures.pop(future), answer))
+            ended.append((self._futures[future], _answer_of(future)))
+            del self._futures[future]
         return ended
 
+    def pause(self, stopped: bool) -> None:
+        """Let cells run on: they are other machines' while this process is stopped."""
+
     def close(self) -> None:
-        """Cancel what runs and leave the cluster."""
-        self.client.cancel(list(self._futures), force=True)
-        self._futures.clear()
-        self.client.close()
+        """Cancel what runs and leave the cluster; a scheduler may be gone by now."""
+        with suppress(Exception):
+            _within(SILENT_SECONDS, self._leave)
         if self.cluster is not None:
             self.cluster.close()
+
+    def _leave(self) -> None:
+        if self.client.status == "running":
+            self.client.cancel(list(self._futures), force=True)
+        self._futures.clear()
+        self.client.close(timeout=_ASK_EVERY)
+
+
+def _answer_of(future: Any) -> Answer:
+    """Return what became of a cell that dask has done with."""
+    if future.status == "finished":
+        answer = Answer(**future.result())
+        require_started(answer)
+        return answer
+    if future.status == "cancelled":
+        raise DrmbenchError(f"the dask scheduler has gone; {_SAFE}")
+    # Cells fail in processes of their own, so this is the cluster's failure.
+    reason = f"dask: {future.exception()}"
+    return Answer("failed", reason=reason, again=True, outside=True)
+
+
+def _within(seconds: float, work: Callable[[], Any]) -> Any:
+    """Do something that may hang; `TimeoutError` if it takes longer than that."""
+    outcome: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+    def attempt() -> None:
+        try:
+            outcome.put((work(), None))
+        except BaseException as error:
+            outcome.put((None, error))
+
+    threading.Thread(target=attempt, daemon=True).start()
+    try:
+        result, error = outcome.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
+    if error is not None:
+        raise error
+    return result

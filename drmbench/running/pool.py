@@ -6,6 +6,7 @@ import select
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from drmbench.errors import DrmbenchError, InputError
 from drmbench.running.store import Record, Store
 from drmbench.running.task import Task
 from drmbench.running.worker import Answer, Worker, default_memory
@@ -40,6 +41,9 @@ class Pool(Protocol):
     def wait(self, seconds: float) -> list[tuple[Job, Answer]]:
         """Return the cells that ended, after at most so many seconds."""
 
+    def pause(self, stopped: bool) -> None:
+        """Stop the running cells while this process is stopped, or let them go on."""
+
     def close(self) -> None:
         """End everything at once."""
 
@@ -53,7 +57,18 @@ def make_pool(jobs: int, memory: int, scheduler: str) -> Pool:
         from drmbench.running.distributed import DaskPool
 
         return DaskPool.connect(scheduler, jobs, memory)
-    return LocalPool(jobs, memory or default_memory())
+    pool = LocalPool(jobs, memory or default_memory())
+    pool.try_worker()
+    return pool
+
+
+def require_started(answer: Answer | None) -> None:
+    """Raise if workers cannot be started, since that is no failure of a cell."""
+    if answer is not None and answer.status in ("unstarted", "refused"):
+        kind = InputError if answer.status == "refused" else DrmbenchError
+        raise kind(
+            f"no worker can be started: {answer.reason}. What was finished is safe."
+        )
 
 
 @dataclass
@@ -83,8 +98,20 @@ class LocalPool:
         used = sum(other.memory for other in self.running)
         return used + job.memory <= self.memory
 
+    def try_worker(self) -> None:
+        """Start the first worker and let it test itself, before any cell."""
+        worker = Worker(self.memory)
+        self._idle.append(worker)
+        try:
+            require_started(worker.wait_until_ready())
+        except BaseException:
+            self.close()
+            raise
+
     def submit(self, job: Job) -> None:
         """Start a cell on a free worker, or on a new one."""
+        while self._idle and not self._idle[-1].fit_for_use():
+            self._idle.pop().stop()
         worker = self._idle.pop() if self._idle else Worker(self.memory)
         worker.give(job.task.model_dump_json(), job.timeout)
         self._busy.append((worker, job))
@@ -102,8 +129,14 @@ class LocalPool:
                 worker.stop()
             else:
                 self._idle.append(worker)
+            require_started(answer)
             ended.append((job, answer))
         return ended
+
+    def pause(self, stopped: bool) -> None:
+        """Stop or continue all workers, which no terminal reaches."""
+        for worker in [*self._idle, *(worker for worker, _ in self._busy)]:
+            worker.pause(stopped)
 
     def close(self) -> None:
         """Kill all workers."""

@@ -55,6 +55,10 @@ class PlainProgress:
     def started(self, task: Task) -> None:
         """Say nothing: the line comes when the cell ends."""
 
+    def dropped(self, task: Task) -> None:
+        """Forget a cell that this run leaves to the next."""
+        self._left.pop(task.key, None)
+
     def finished(self, task: Task, record: Record) -> None:
         """Print the cell's line."""
         self._count(task, record)
@@ -117,6 +121,12 @@ class RichProgress(PlainProgress):
     def started(self, task: Task) -> None:
         """Show the cell among those that run."""
         self._running[task.key] = task
+        self._show()
+
+    def dropped(self, task: Task) -> None:
+        """Show the cell no longer."""
+        super().dropped(task)
+        self._running.pop(task.key, None)
         self._show()
 
     def finished(self, task: Task, record: Record) -> None:

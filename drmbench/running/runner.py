@@ -6,6 +6,7 @@ import json
 import math
 import os
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -106,6 +107,7 @@ class RunOutcome:
     failed: list[Record] = field(default_factory=list)
     #: Cells that were not run, because the run was interrupted or its time was up
     left: int = 0
+    cut: int = 0  #: Cells without a record, since something outside ended them
     interrupted: bool = False  #: Whether it was
     seconds: float = 0.0  #: Wall-clock time
 
@@ -306,7 +308,7 @@ class _Dispatcher:
 
     def run(self) -> RunOutcome:
         """Run everything; Ctrl-C lets running cells end, a second one ends them."""
-        with self._counting_interrupts():
+        with self._counting_interrupts(), self._passing_stops_on():
             while left := [*self._pool.running, *self._queue, *self._elsewhere]:
                 if self._interrupts > (1 if self._pool.running else 0):
                     break
@@ -363,12 +365,17 @@ class _Dispatcher:
             self._written = time.monotonic()
 
     def _store_answer(self, job: Job, answer: Answer) -> None:
-        if answer.killed and not job.alone:
+        cell = f"{describe(job.task)}: {answer.reason}"
+        if answer.again and not job.alone:
             # Perhaps there was too little memory for two: try it by itself.
             job.alone = True
             self._queue.appendleft(job)
-            again = f"{describe(job.task)}: {answer.reason}; trying again alone"
-            self._progress.say(again)
+            self._progress.say(f"{cell}; trying again alone")
+            return
+        if answer.outside:  # that says nothing about the cell, so nothing is stored
+            self._outcome.cut += 1
+            self._progress.dropped(job.task)
+            self._progress.say(f"{cell}; the same command runs it again")
             return
         record = make_record(job.task, answer, job.substitute)
         job.store.append(record)
@@ -397,6 +404,26 @@ class _Dispatcher:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+    @contextmanager
+    def _passing_stops_on(self) -> Iterator[None]:
+        """Let Ctrl-Z stop the workers too: no terminal reaches their sessions."""
+
+        def stop(number: int, frame: Any) -> None:
+            self._pool.pause(True)
+            os.kill(os.getpid(), signal.SIGSTOP)  # returns when this process goes on
+            self._pool.pause(False)
+
+        before = signal.getsignal(signal.SIGTSTP)
+        main = threading.current_thread() is threading.main_thread()
+        if not main or before != signal.SIG_DFL:
+            yield
+            return
+        signal.signal(signal.SIGTSTP, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTSTP, before)
 
 
 def make_record(task: Task, answer: Answer, substitute: str) -> Record:

@@ -137,7 +137,9 @@ class Store:
         """Set room aside, so that cells that end on a full disk can be written."""
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
-            (self.folder / _RESERVE).write_bytes(bytes(_RESERVE_BYTES))
+            # Never written through a link that somebody put there.
+            with replacing(self.folder / _RESERVE) as temporary:
+                temporary.write_bytes(bytes(_RESERVE_BYTES))
         except OSError as error:
             text = f"cannot write to {self.folder}: {error.strerror}"
             raise DiskFullError(text) from error

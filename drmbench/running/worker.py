@@ -1,10 +1,11 @@
-"""Worker processes: the handle that a run has on one, its own loop, and their memory.
+"""Worker processes: the handle that a run has on one, and the memory they may use.
 
-A worker is started as ``python -m drmbench.running.worker``; it takes cells and gives
-back rows as lines of JSON, and ends when its standard input does, so it never outlives
-the run that started it. Plain pipes rather than ``multiprocessing``: the same class
+A worker is started as ``python -m drmbench.running.child``; it takes cells and gives
+back rows as lines of JSON. Plain pipes rather than ``multiprocessing``: the same class
 serves the local pool and the workers of a dask cluster, which may not start daemons'
-children.
+children. Every answer repeats the number and the random token that its cell was sent
+with, so whatever else comes through the pipe is never taken for a cell's rows. A worker
+leads a session of its own and is ended together with all that it started.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
+import secrets
+import select
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # a worker imports what is heavy after it has set its limits
+if TYPE_CHECKING:
     from drmbench.methods.base import Method
 
 #: How long a worker may take to start; slow disks and loaded machines are normal.
@@ -45,20 +46,34 @@ _SQUARE_MATRICES = 8
 _DATA_COPIES = 5
 #: Parts of the names of families that hold matrices of all pairs of samples.
 _PAIRWISE = {"svm", "drm", "krr", "knn", "crc"}
+#: Signals by which people and systems end a process; a crash raises others.
+_FROM_OUTSIDE = {
+    *(signal.SIGHUP, signal.SIGINT, signal.SIGQUIT),
+    *(signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU),
+}
+#: Seconds between two looks at a worker that count at most: a longer gap means that
+#: the run itself was stopped, as by Ctrl-Z.
+_LONGEST_STEP = 2.0
+#: Bytes of an answer; more than that are no rows.
+_LONGEST_ANSWER = 256 * 2**20
+_BAD_ANSWER = "something other than its rows came through the pipe for answers"
 
 
 @dataclass(frozen=True)
 class Answer:
     """What became of a cell."""
 
-    status: str  #: ``ok`` means that rows came back; they have statuses of their own
+    #: ``ok`` means that rows came back; they have statuses of their own. ``unstarted``
+    #: means that no worker can be started, ``refused`` that what it was given is wrong
+    status: str
     rows: list[dict[str, Any]] = field(default_factory=list)  #: The rows, if ok
     reason: str = ""  #: Why there are none
-    seconds: float = 0.0  #: Wall-clock time of the cell
+    seconds: float = 0.0  #: Time that the cell ran; time while it was stopped is none
     process_ended: bool = False  #: Whether the worker is dead or must be ended
-    #: Whether something outside killed the worker, such as the system for want of
-    #: memory
-    killed: bool = False
+    #: Whether the cause may lie outside the cell, so that it is worth another try
+    again: bool = False
+    #: Whether somebody ended the worker, so that it says nothing about the cell
+    outside: bool = False
 
 
 class Worker:
@@ -70,17 +85,19 @@ class Worker:
     def __init__(self, memory: int) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by stop()
         self._buffer = b""
-        self._started = time.monotonic()
         self._ready = False
         self._timeout: float | None = None
+        self._number, self._token = 0, ""
+        self._begin()
         environment = {**os.environ, "DRMBENCH_WORKER_BYTES": str(memory)}
         environment |= dict.fromkeys(THREAD_VARIABLES, "1")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "drmbench.running.worker"],
+            [sys.executable, "-m", "drmbench.running.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             env=environment,
+            start_new_session=True,
         )
         os.set_blocking(self.fileno(), False)
 
@@ -89,42 +106,64 @@ class Worker:
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
+    def _begin(self) -> None:
+        """Start to count time, and remember how many processes starved so far."""
+        self._ran, self._looked = 0.0, time.monotonic()
+        self._starved = _starved_processes()
+
+    def wait_until_ready(self) -> Answer | None:
+        """Wait until the worker has tested itself; an answer says why it cannot."""
+        while not self._ready and (answer := self.poll()) is None:
+            select.select([self], [], [], 0.25)
+        return None if self._ready else answer
+
+    def fit_for_use(self) -> bool:
+        """Say whether an idle worker still lives and has kept silent since."""
+        self._read()
+        return not self._buffer and self._change() != "ended"
+
     def give(self, task: str, timeout: float | None) -> None:
         """Send a cell, as its line of JSON; :meth:`poll` returns the answer."""
-        self._timeout, self._started = timeout, time.monotonic()
+        self._timeout, self._number = timeout, self._number + 1
+        self._token = secrets.token_hex(8)
+        self._begin()
         try:
             assert self._process.stdin is not None
-            self._process.stdin.write(task.encode() + b"\n")
+            line = f"{self._number} {self._token} {task}\n"
+            self._process.stdin.write(line.encode())
             self._process.stdin.flush()
         except BrokenPipeError:
             pass  # it died before; poll() tells why
 
     def poll(self) -> Answer | None:
         """Return the answer if there is one by now; a time-out or a death is one."""
-        with contextlib.suppress(BlockingIOError):
-            self._buffer += os.read(self.fileno(), 1 << 20)
+        change = self._change()
+        now = time.monotonic()
+        if change != "stopped":
+            self._ran += min(now - self._looked, _LONGEST_STEP)
+        self._looked = now
+        self._read()
         while b"\n" in self._buffer:
             line, _, self._buffer = self._buffer.partition(b"\n")
-            message = json.loads(line)
-            seconds = time.monotonic() - self._started
-            if "rows" in message:
-                return Answer("ok", message["rows"], seconds=seconds)
-            if "failure" in message:
-                return Answer("failed", reason=message["failure"], seconds=seconds)
-            self._ready = True
-            self._started = time.monotonic()  # starting is not the cell's time
-        seconds = time.monotonic() - self._started
-        if self._process.poll() is not None:
-            killed = self._process.returncode == -signal.SIGKILL
-            return Answer("failed", [], self._exit_reason(), seconds, True, killed)
+            if (answer := self._answer_of(line)) is not None:
+                return answer
+        if len(self._buffer) > _LONGEST_ANSWER:
+            return self._ended("failed", _BAD_ANSWER, again=True)
+        if change == "ended":
+            return self._death()
         limit = self._timeout if self._ready else START_SECONDS
-        if limit is not None and seconds > limit:
+        if limit is not None and self._ran > limit:
             reason = f"not done within its time limit of {limit:g} s"
-            return Answer("timeout", [], reason, seconds, process_ended=True)
+            return self._ended("timeout" if self._ready else "unstarted", reason)
         return None
 
+    def pause(self, stopped: bool) -> None:
+        """Stop the process and all that it started, or let them go on."""
+        self._signal(signal.SIGSTOP if stopped else signal.SIGCONT)
+
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process and all that it started, whatever they are doing."""
+        self._signal(signal.SIGKILL)
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
@@ -132,9 +171,82 @@ class Worker:
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
 
-    def _exit_reason(self) -> str:
+    def _signal(self, number: int) -> None:
+        # Its process is not collected before stop() ends, so the group is its own.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def _read(self) -> None:
+        """Take what is in the pipe."""
+        with contextlib.suppress(BlockingIOError):
+            while len(self._buffer) <= _LONGEST_ANSWER and (
+                chunk := os.read(self.fileno(), 1 << 20)
+            ):
+                self._buffer += chunk
+
+    def _answer_of(self, line: bytes) -> Answer | None:
+        """Return what a line says of the present cell; None if a worker got ready."""
+        try:
+            message = json.loads(line)
+            sent_with = message["number"], message["token"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            sent_with = None
+        if not self._ready and sent_with == (0, ""):
+            if "refusal" in message:
+                return self._ended("refused", str(message["refusal"]))
+            if "ready" not in message:
+                return self._ended("unstarted", str(message["failure"]))
+            self._ready = True
+            self._begin()  # starting is not the cell's time
+            return None
+        if sent_with != (self._number, self._token) or not self._number:
+            return self._ended("failed", _BAD_ANSWER, again=True)
+        self._token = secrets.token_hex(8)  # a second answer is none
+        if "rows" in message:
+            return Answer("ok", message["rows"], seconds=self._ran)
+        return Answer("failed", reason=str(message["failure"]), seconds=self._ran)
+
+    def _ended(self, status: str, reason: str, *, again: bool = False) -> Answer:
+        return Answer(status, [], reason, self._ran, process_ended=True, again=again)
+
+    def _death(self) -> Answer:
+        """Say how the process ended, and whether that was the cell's doing."""
+        code = self._exit_code()
+        outside = -code in _FROM_OUTSIDE
+        starved = code == -signal.SIGKILL and _starved_processes() > self._starved
+        status = "failed" if self._ready or outside else "unstarted"
+        return Answer(
+            *(status, [], self._exit_reason(code), self._ran),
+            process_ended=True,
+            again=outside,
+            outside=outside and not (starved and self._ready),
+        )
+
+    def _change(self) -> str:
+        """Say whether the process has ``ended``, is ``stopped`` or neither.
+
+        It is not collected, so that its number stays its own until :meth:`stop`. Where
+        a system cannot tell, a stopped process counts as running.
+        """
+        if not hasattr(os, "waitid"):
+            return "" if self._process.poll() is None else "ended"
+        flags = os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+        change = os.waitid(os.P_PID, self._process.pid, flags)
+        if change is None:
+            return ""
+        return "stopped" if change.si_code == os.CLD_STOPPED else "ended"
+
+    def _exit_code(self) -> int:
+        """Return the exit code, or minus the signal, of the process that has ended."""
+        if hasattr(os, "waitid"):
+            pid, flags = self._process.pid, os.WEXITED | os.WNOWAIT
+            if (ended := os.waitid(os.P_PID, pid, flags)) is not None:
+                normal = ended.si_code == os.CLD_EXITED
+                return ended.si_status if normal else -ended.si_status
+        return self._process.wait()
+
+    def _exit_reason(self, code: int) -> str:
         """Say why the process ended, with the last line of its standard error."""
-        code = self._process.returncode
         if code == -signal.SIGKILL:
             return "its process was killed from outside, most likely for want of memory"
         if code >= 0:
@@ -147,6 +259,15 @@ class Worker:
         lines = self._errors.read()[-4000:].decode(errors="replace").split("\n")
         written = [line.strip() for line in lines if line.strip()]
         return f"its process {ended}" + (f": {written[-1]}" if written else "")
+
+
+def _starved_processes() -> int:
+    """Return how many processes the system has ended for want of memory, if it says."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0
 
 
 def machine_memory() -> int:
@@ -173,64 +294,3 @@ def cell_memory(method: Method, n_train: int, n: int, p: int) -> int:
     if _PAIRWISE & set(method.family.split("-")) and not method.large_scale:
         squares = 8 * n_train**2 * _SQUARE_MATRICES
     return _IDLE_WORKER + data + squares
-
-
-def main() -> None:
-    """Be a worker: answer cells until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to handle
-    # Standard output is kept for answers; whatever prints goes to standard error.
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    if limit := int(os.environ.get("DRMBENCH_WORKER_BYTES", "0")):
-        # An allocation beyond the limit fails here, rather than the whole machine.
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-
-    def read_lines() -> None:
-        for line in sys.stdin.buffer:
-            lines.put(line)
-        os._exit(0)  # the run is gone, so nobody waits for an answer
-
-    threading.Thread(target=read_lines, daemon=True).start()
-    # Import what cells need before any cell, so that none is timed with it.
-    import sklearn.datasets  # noqa: F401
-    from threadpoolctl import threadpool_limits
-
-    from drmbench.methods.registry import builtin_names, get_method
-    from drmbench.running import execute  # noqa: F401
-
-    for name in builtin_names():
-        get_method(name)
-    _send(answers, {"ready": os.getpid()})
-    with threadpool_limits(limits=1):
-        while True:
-            _send(answers, _answer(lines.get()))
-
-
-def _answer(line: bytes) -> dict[str, Any]:
-    from drmbench.errors import DrmbenchError
-    from drmbench.running.execute import execute
-    from drmbench.running.task import Task
-
-    try:
-        return {"rows": execute(Task.model_validate_json(line))}
-    except MemoryError as error:
-        return {"failure": f"out of memory: {error}".rstrip(": ")}
-    except DrmbenchError as error:
-        return {"failure": str(error)}
-    except Exception as error:  # a cell's bug is that cell's status, not the run's end
-        import traceback
-
-        traceback.print_exc()
-        return {"failure": f"{type(error).__name__}: {error}"}
-
-
-def _send(answers: BinaryIO, answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer).encode() + b"\n")
-    answers.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -73,6 +73,48 @@ def test_a_connection_that_always_breaks_is_given_up(
     assert files_below(fetcher.places.store) == []
 
 
+def test_a_mirror_that_never_ends_is_left_after_the_size(
+    server: LoopbackServer, remote: Artifact, make_places: MakePlaces
+) -> None:
+    server.faults[remote.name] = ["endless"]
+    fetcher = Fetcher(make_places())
+    with pytest.raises(NotObtainedError, match="more than 69136 bytes came"):
+        fetcher.obtain(remote, "url")
+    assert server.requests == [remote.name]
+    assert server.sent < 50e6, "what fits into buffers on the way"
+    assert files_below(fetcher.places.store) == []
+
+
+def test_a_mirror_that_dawdles_is_given_up(
+    server: LoopbackServer,
+    remote: Artifact,
+    make_places: MakePlaces,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transfer, "SLOW_SECONDS", 1.0)
+    server.faults[remote.name] = ["slow"]
+    fetcher = Fetcher(make_places())
+    started = time.monotonic()
+    with pytest.raises(NotObtainedError, match="less than 1000 bytes a second"):
+        fetcher.obtain(remote, "url")
+    assert time.monotonic() - started < 10
+    assert files_below(fetcher.places.store) == []
+
+
+def test_no_transfer_takes_longer_than_the_deadline(
+    server: LoopbackServer,
+    remote: Artifact,
+    make_places: MakePlaces,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transfer, "SLOW_SECONDS", 0.5)
+    monkeypatch.setattr(transfer, "SLOWEST", 0)
+    monkeypatch.setattr(transfer, "DEADLINE", 1.0)
+    server.faults[remote.name] = ["slow"]
+    with pytest.raises(NotObtainedError, match="not done within 1 s"):
+        Fetcher(make_places()).obtain(remote, "url")
+
+
 def test_wrong_bytes_are_refused_at_once(
     server: LoopbackServer, remote: Artifact, make_places: MakePlaces
 ) -> None:
@@ -183,12 +225,12 @@ class FullDisk:
 def test_a_full_disk_during_a_download_leaves_nothing_behind(
     remote: Artifact, make_places: MakePlaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pooch.downloaders
-
-    def open_full(path: str, mode: str) -> FullDisk:
-        return FullDisk(Path(path).open(mode), room=1024)
-
-    monkeypatch.setattr(pooch.downloaders, "open", open_full, raising=False)
+    limited = transfer._Limited
+    monkeypatch.setattr(
+        transfer,
+        "_Limited",
+        lambda stream, most: limited(FullDisk(stream, room=1024), most),
+    )
     fetcher = Fetcher(make_places())
     with pytest.raises(NotObtainedError, match="No space left on device"):
         fetcher.obtain(remote, "url")

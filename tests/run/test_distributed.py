@@ -1,9 +1,14 @@
 """Cells on a dask cluster: the same numbers, and a killed worker loses nothing."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -69,9 +74,7 @@ def cluster(tmp_path):
         f"--local-directory={tmp_path}",
     ]
     workers = [spawn(*worker) for _ in range(2)]
-    import json
-
-    yield json.loads(address_file.read_text())["address"], workers
+    yield json.loads(address_file.read_text())["address"], workers, scheduler
     for process in (*workers, scheduler):
         process.kill()
         process.wait()
@@ -80,7 +83,7 @@ def cluster(tmp_path):
 def test_a_cluster_gives_the_same_rows_also_when_a_worker_is_killed(
     config, local, cluster, tmp_path
 ):
-    address, workers = cluster
+    address, workers, _ = cluster
     out = tmp_path / "cluster"
     process = start("run", config, "--out", out, "--scheduler", address)
     wait_until(lambda: len(journal_lines(out / "trial")) >= 3, seconds=120)
@@ -100,3 +103,65 @@ def test_scheduler_local_starts_a_cluster_of_its_own(config, local, tmp_path):
     assert code == 0, err
     expected = [row for row in local if not row["method"].startswith("slow")]
     assert rows_of(out / "trial") == expected
+
+
+@pytest.mark.parametrize("gone", ["workers", "scheduler"])
+def test_a_cluster_that_goes_ends_the_run_with_one_message(
+    config, cluster, tmp_path, gone
+):
+    address, workers, scheduler = cluster
+    out = tmp_path / "cluster"
+    process = start("run", config, "--out", out, "--scheduler", address)
+    wait_until(lambda: len(journal_lines(out / "trial")) >= 2, seconds=120)
+    for member in workers if gone == "workers" else [scheduler]:
+        os.kill(member.pid, signal.SIGKILL)
+    started = time.monotonic()
+    _, err = process.communicate(timeout=120)
+    assert time.monotonic() - started < 90
+    assert process.returncode == 1
+    said = {
+        "workers": "the dask scheduler has had no workers for 30 s",
+        "scheduler": "the dask scheduler has gone",
+    }
+    assert f"drmbench: {said[gone]}; what was finished is safe" in err
+    assert "Traceback" not in err
+    assert all(row["status"] == "ok" for row in rows_of(out / "trial"))
+
+
+@pytest.fixture(params=["silent", "banner", "http"])
+def stranger(request):
+    """Something that listens and is no scheduler."""
+    words = {
+        "silent": b"",
+        "banner": b"SSH-2.0-OpenSSH_9.6\r\n",
+        "http": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+    }
+    listener, guests = socket.create_server(("127.0.0.1", 0)), []
+
+    def receive():
+        with suppress(OSError):  # until it is closed
+            while True:
+                guest, _ = listener.accept()
+                guests.append(guest)
+                guest.sendall(words[request.param])
+
+    threading.Thread(target=receive, daemon=True).start()
+    yield f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+    listener.shutdown(socket.SHUT_RDWR)
+    for opened in (listener, *guests):
+        opened.close()
+
+
+def test_what_is_no_scheduler_is_told_within_half_a_minute(config, stranger, tmp_path):
+    arguments = ["--out", tmp_path / "out", "--scheduler", stranger]
+    code, _, err = drmbench("run", config, *arguments, timeout=40)
+    assert code == 2
+    assert f"--scheduler {stranger}: no dask scheduler answers there" in err
+
+
+def test_an_encrypted_address_without_keys_is_told(config, tmp_path):
+    arguments = ["--out", tmp_path / "out", "--scheduler", "tls://127.0.0.1:1"]
+    code, _, err = drmbench("run", config, *arguments, timeout=40)
+    assert code == 2
+    assert "--scheduler tls://127.0.0.1:1: no dask scheduler answers there" in err
+    assert "TLS" in err

@@ -156,6 +156,26 @@ def test_a_damaged_line_is_reported_set_aside_and_computed_again(tmp_path):
     assert (tmp_path / "trial" / "cells.rejected").read_bytes() == damaged
 
 
+def test_pipes_are_no_files_to_read(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    own = [{"path": str(pipe), "name": "own-pipe"}]
+    for config in (pipe, write_config(tmp_path, datasets=own)):
+        code, _, err = drmbench("run", config, "--out", tmp_path / "out", timeout=30)
+        assert code == 2
+        assert "pipe.csv" in err
+        assert "a pipe or device; give a regular file" in err
+
+
+def test_a_link_in_place_of_the_reserve_is_not_followed(tmp_path):
+    config, precious = write_config(tmp_path), tmp_path / "precious"
+    precious.write_text("keep me")
+    (tmp_path / "trial").mkdir()
+    (tmp_path / "trial" / ".reserve").symlink_to(precious)
+    assert drmbench("run", config, "--out", tmp_path)[0] == 0
+    assert precious.read_text() == "keep me"
+
+
 def fill(folder):
     """Write to a file until the file system is full; returns the file."""
     path = folder / "filler"

@@ -2,7 +2,10 @@
 
 import ctypes
 import os
+import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -69,6 +72,62 @@ class Chatty(Majority):
         os.write(1, b"{broken json\n")
 
 
+class Forks(Majority):
+    """Forks and lets both processes return, as a forgotten ``os._exit`` does."""
+
+    forked = False
+
+    def misbehave(self):
+        if not Forks.forked:  # once a process, lest they double with every fit
+            Forks.forked = True
+            os.fork()
+
+
+class Intruder(Majority):
+    """Writes an answer of its own to every pipe of its process."""
+
+    def misbehave(self):
+        for path in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):
+                if path.is_fifo():
+                    os.write(int(path.name), b'{"rows": []}\n')
+
+
+class Closer(Majority):
+    """Closes descriptors and reads standard input, as daemons do."""
+
+    def misbehave(self):
+        os.closerange(3, 512)
+        assert os.read(0, 1) == b""
+
+
+class Leaves(Majority):
+    def misbehave(self):
+        sys.exit(3)
+
+
+class Parent(Majority):
+    """Leaves a process behind that would run for ever."""
+
+    children = 0
+
+    def misbehave(self):
+        Parent.children += 1
+        if Parent.children == 1 and os.fork() == 0:
+            while True:
+                time.sleep(1)
+
+
+class Stubborn(Majority):
+    """Holds Python's lock for ever, beside a process that it started."""
+
+    def misbehave(self):
+        if os.fork() == 0:
+            while True:
+                time.sleep(1)
+        ctypes.PyDLL(None).sleep(10_000)
+
+
 METHODS = tuple(
     Method(
         name=estimator.__name__.lower(),
@@ -79,5 +138,8 @@ METHODS = tuple(
         grid={},
         defaults={"seconds": 0.1},
     )
-    for estimator in (Slow, Endless, Segfault, Hungry, Raises, Killed, Chatty)
+    for estimator in (
+        *(Slow, Endless, Segfault, Hungry, Raises, Killed, Chatty),
+        *(Forks, Intruder, Closer, Leaves, Parent, Stubborn),
+    )
 )
