@@ -361,6 +361,8 @@ def _remarks(
         if facts.get("missing"):
             reason = str(facts["missing"]).partition("\n")[0]
             yield f"{name} is missing: {reason} Get it: {facts['get']}"
+    if results.makers:
+        yield f"Not computed by one code: {'; '.join(results.makers)}."
     yield f"Selection of parameters: {results.selection(mode)}."
     for note, labels in results.selected_otherwise(mode).items():
         if shown := [label for label in labels if label in methods]:

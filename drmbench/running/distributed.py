@@ -18,10 +18,13 @@ from typing import Any
 from drmbench import __version__
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.running.pool import Job
+from drmbench.running.provenance import maker_here, same_code
 from drmbench.running.worker import Answer, Worker, default_memory
 
 #: How long to look for a scheduler, and for its first worker.
 CONNECT_SECONDS = 15.0
+
+logger = logging.getLogger(__name__)
 
 _at_hand = threading.local()
 
@@ -39,12 +42,18 @@ def run_isolated(task: str, timeout: float | None, memory: int) -> dict[str, Any
         worker.stop()
     else:
         _at_hand.worker = worker
-    return dataclasses.asdict(answer)
+    made_by = worker.made_by or maker_here()
+    return dataclasses.asdict(dataclasses.replace(answer, made_by=made_by))
 
 
 def remote_version() -> str:
     """Return the drmbench version of a dask worker."""
     return __version__
+
+
+def remote_code() -> str:
+    """Return the digest of a dask worker's code."""
+    return str(maker_here()["code"])
 
 
 @dataclass
@@ -55,6 +64,8 @@ class DaskPool:
     cluster: Any = None  #: A cluster that belongs to this run and ends with it
     memory: int = 0  #: Bytes that a cell may use; 0 is a share of its machine's
     _futures: dict[Any, Job] = field(default_factory=dict)
+    #: Addresses of workers whose code is not this run's
+    _refused: set[str] = field(default_factory=set)
 
     @classmethod
     def connect(cls, address: str, jobs: int, memory: int) -> DaskPool:
@@ -88,6 +99,11 @@ class DaskPool:
             there = ", ".join(sorted(versions))
             problem = f"workers have drmbench {there}, this is {__version__}"
             problem = "" if versions == {__version__} else problem
+            if not problem and set(client.run(remote_code).values()) != {remote_code()}:
+                problem = (
+                    f"workers have other code under the same version {__version__};"
+                    " install the same drmbench there"
+                )
         except TimeoutError:
             problem = (
                 "the scheduler has no workers; start some with `dask worker ADDRESS`"
@@ -106,9 +122,25 @@ class DaskPool:
 
     def has_room(self, job: Job) -> bool:
         """Say whether the cluster has a thread for another cell."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        threads = sum(int(worker["nthreads"]) for worker in workers)
+        threads = sum(int(worker["nthreads"]) for worker in self._workers().values())
         return len(self._futures) < threads
+
+    def _workers(self) -> dict[str, Any]:
+        """Return the workers that have this run's code, as far as is known."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        known = {
+            address: worker
+            for address, worker in workers.items()
+            if address not in self._refused
+        }
+        if self._refused and not known:
+            raise DrmbenchError(
+                "no dask worker is left that has the code of this run; the others have"
+                " another drmbench, and none of their answers was kept. What was"
+                " finished is safe; start workers with this drmbench and run the same"
+                " command again."
+            )
+        return known
 
     def submit(self, job: Job) -> None:
         """Start a cell."""
@@ -119,6 +151,8 @@ class DaskPool:
             self.memory,
             key=f"drmbench-{job.task.key}-{uuid.uuid4().hex[:8]}",
             pure=False,
+            workers=list(self._workers()) if self._refused else None,
+            allow_other_workers=bool(self._refused),
         )
         self._futures[future] = job
 
@@ -135,7 +169,11 @@ class DaskPool:
         ended = []
         for future in [future for future in self._futures if future.done()]:
             if future.status == "finished":
-                answer = Answer(**future.result())
+                result = future.result()
+                if not same_code(result.get("made_by") or {}):
+                    self._refuse(future)
+                    continue
+                answer = Answer(**result)
             elif future.status == "cancelled":
                 text = "the dask scheduler has gone; what was finished is safe"
                 raise DrmbenchError(text)
@@ -143,6 +181,15 @@ class DaskPool:
                 answer = Answer("failed", reason=f"dask: {future.exception()}")
             ended.append((self._futures.pop(future), answer))
         return ended
+
+    def _refuse(self, future: Any) -> None:
+        """Run a cell again elsewhere that a worker with other code has answered."""
+        there = [a for held in self.client.who_has([future]).values() for a in held]
+        for address in set(there) - self._refused:
+            text = "the dask worker %s has another drmbench; it gets no more cells"
+            logger.warning(text, address)
+        self._refused.update(there)
+        self.submit(self._futures.pop(future))
 
     def close(self) -> None:
         """Cancel what runs and leave the cluster."""

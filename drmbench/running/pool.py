@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from drmbench.running.store import Record, Store
@@ -102,7 +102,7 @@ class LocalPool:
                 worker.stop()
             else:
                 self._idle.append(worker)
-            ended.append((job, answer))
+            ended.append((job, replace(answer, made_by=worker.made_by)))
         return ended
 
     def close(self) -> None:

@@ -59,6 +59,8 @@ class Answer:
     #: Whether something outside killed the worker, such as the system for want of
     #: memory
     killed: bool = False
+    #: What computed it (:mod:`drmbench.running.provenance`); empty if that is not known
+    made_by: dict[str, Any] = field(default_factory=dict)
 
 
 class Worker:
@@ -70,6 +72,7 @@ class Worker:
     def __init__(self, memory: int) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by stop()
         self._buffer = b""
+        self.made_by: dict[str, Any] = {}  #: What it computes with, once it is ready
         self._started = time.monotonic()
         self._ready = False
         self._timeout: float | None = None
@@ -111,7 +114,7 @@ class Worker:
                 return Answer("ok", message["rows"], seconds=seconds)
             if "failure" in message:
                 return Answer("failed", reason=message["failure"], seconds=seconds)
-            self._ready = True
+            self._ready, self.made_by = True, message.get("made_by", {})
             self._started = time.monotonic()  # starting is not the cell's time
         seconds = time.monotonic() - self._started
         if self._process.poll() is not None:
@@ -200,10 +203,11 @@ def main() -> None:
 
     from drmbench.methods.registry import builtin_names, get_method
     from drmbench.running import execute  # noqa: F401
+    from drmbench.running.provenance import maker_here
 
     for name in builtin_names():
         get_method(name)
-    _send(answers, {"ready": os.getpid()})
+    _send(answers, {"ready": os.getpid(), "made_by": maker_here()})
     with threadpool_limits(limits=1):
         while True:
             _send(answers, _answer(lines.get()))
