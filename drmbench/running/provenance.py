@@ -68,7 +68,7 @@ def same_code(maker: Mapping[str, Any]) -> bool:
     """Whether cells were computed by the very code and version that runs here."""
     here, there = maker_here(), maker.get("versions") or {}
     same_version = there.get("drmbench") == here["versions"]["drmbench"]
-    return same_version and maker.get("code") == here["code"]
+    return bool(same_version and maker.get("code") == here["code"])
 
 
 def counted_makers(records: Iterable[Mapping[str, Any]]) -> list[Maker]:
