@@ -184,7 +184,9 @@ def test_a_part_of_a_run_leaves_a_reference_signed(folder):
 
 def test_runs_of_different_data_sets_write_all_rows(tmp_path):
     """Each planned before the others wrote anything, and ends in any order."""
-    experiment = experiment_of(tmp_path, datasets=[*SETS, "breast-cancer"])
+    experiment = experiment_of(
+        tmp_path, datasets=[*SETS, {"name": "synthetic", "as": "drawn"}]
+    )
     names = [ref.name for ref in experiment.datasets]
     runs = []
     for name in names:
@@ -228,7 +230,7 @@ def test_two_configs_of_one_name_at_once_are_refused(tmp_path):
 
 
 def test_a_second_config_of_the_name_is_told_so(tmp_path):
-    slow = [{"name": "slow", "params": {"seconds": 30}}]
+    slow = [{"name": "slow", "params": {"seconds": 30.0}}]
     config = write_config(tmp_path, methods=slow)
     process = start("run", config, "--out", tmp_path / "out")
     try:
