@@ -2,7 +2,8 @@
 
 Git holds the documents, the SVG figures and the page; results/SHA256SUMS vouches for
 the other formats as well. Without an option the sums are compared with fresh ones and
-what differs is named (exit code 1); ``--write`` records fresh ones.
+what differs is named (exit code 1); ``--write`` records fresh ones, and the digests of
+the committed rows and manifests in the manifests.
 
 Text depends on the stored rows alone. A drawing also depends on the versions of the
 libraries that lay it out and pack it, which the file names in its first lines.
@@ -23,8 +24,9 @@ from pathlib import Path
 from drmbench.files import replacing
 from drmbench.report.figures import drawn_with, write_figures
 from drmbench.report.page import write_report
+from drmbench.report.reference import sign_reference
 from drmbench.report.tables import rendered_tables
-from drmbench.running.results import load_results
+from drmbench.running.results import experiments_in, load_results
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 REFERENCE = RESULTS / "reference"
@@ -107,8 +109,10 @@ def main() -> int:
     """Compare or record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--write", action="store_true", help="record fresh sums")
-    fresh = fresh_sums() if parser.parse_args().write else None
-    if fresh is not None:
+    if parser.parse_args().write:
+        for name in experiments_in(REFERENCE):
+            sign_reference(REFERENCE / name)
+        fresh = fresh_sums()
         heading = f"# drawn with {drawn_with()}\n# packed with {packed_with()}\n"
         lines = (f"{digest}  {name}\n" for name, digest in fresh.items())
         with replacing(SUMS) as temporary:

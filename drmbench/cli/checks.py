@@ -116,18 +116,25 @@ def _update(reference: Path, results: Path, names: list[str]) -> None:
     from drmbench.report.check import compare, failure_text
     from drmbench.report.reference import update_reference
     from drmbench.running.results import experiments_in, load_results
+    from drmbench.running.signature import AlteredResultsError
 
     fresh = load_results(results, names, sound=False)
     if not fresh:
         raise InputError(f"{results} has no results; `drmbench run CONFIG` makes some")
     known = [name for name in fresh if name in experiments_in(reference)]
-    old = load_results(reference, known, sound=False) if known else {}
-    found = [compare(old[name], fresh[name]) for name in known]
+    found, altered = [], []
+    for name in known:
+        try:
+            old = load_results(reference, [name], sound=False)[name]
+        except AlteredResultsError as error:
+            altered.append(f"{name}: replaced without a comparison: {error}")
+        else:
+            found.append(compare(old, fresh[name]))
     try:
         written = update_reference(reference, results, list(fresh))
     except OSError as error:
         raise InputError(f"cannot write to {reference}: {error}") from error
-    for line in (*failure_text(found).splitlines(), *written):
+    for line in (*altered, *failure_text(found).splitlines(), *written):
         typer.echo(line)
 
 

@@ -77,7 +77,12 @@ def run_command(
         bool, Option("--substitutes", help="Let real relatives stand in, marked.")
     ] = False,
     strict: Annotated[
-        bool, Option("--strict", help="Refuse missing and substituted data sets.")
+        bool,
+        Option(
+            "--strict",
+            help="Refuse missing and substituted data sets; run cells of other code"
+            " again.",
+        ),
     ] = False,
     no_progress: Annotated[
         bool, Option("--no-progress", help="Say only what goes wrong.")
@@ -135,6 +140,7 @@ def run_command(
     time = f", {_time(run)}" if run.new else ""
     _say(f"{kept}; {len(run.new)} to run with {_jobs(run)}{time}.")
     _explain_data(run)
+    _explain_code(run)
     outcome = run.start()
     for experiment in run.experiments:
         chosen = experiment.datasets, experiment.methods
@@ -203,6 +209,7 @@ def _print_plan(run: Run) -> None:
     for line in _to_fetch(datasets):
         typer.echo(line)
     _explain_data(run)
+    _explain_code(run)
 
 
 def _jobs(run: Run) -> str:
@@ -260,6 +267,18 @@ def _explain_data(run: Run) -> None:
     for planned in run.substituted():
         stands_in = f"† {planned.substitute} stands in for {planned.ref.name}"
         _say(f"warning: {stands_in}: {planned.facts['note']}")
+
+
+def _explain_code(run: Run) -> None:
+    """Name what computed the cells that are kept, where it was not this code."""
+    from drmbench.running.provenance import maker_here, maker_words
+
+    if makers := run.foreign():
+        here, *others = maker_words([maker_here(), *makers])
+        _say(
+            f"warning: cells that are there were computed by {'; '.join(others)}. This"
+            f" is {here}. --strict runs them again."
+        )
 
 
 def print_results(

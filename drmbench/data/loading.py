@@ -1,8 +1,8 @@
 """``load``: the one way to a data set of the catalogue, whatever source it has.
 
 What was parsed once is kept as one uncompressed npz without pickles. Its key is a
-digest of everything its content follows from; a copy that cannot be read or written is
-never an error.
+digest of everything its content follows from, and a digest of its bytes lies beside it;
+a copy that cannot be read or written, or was altered, is never an error.
 """
 
 from __future__ import annotations
@@ -158,12 +158,17 @@ def copy_path(
 
 def read_copy(path: Path, provenance: Provenance) -> Dataset | None:
     """Return the data set of a parsed copy, or None if there is no usable one."""
-    if not path.is_file():
+    if not path.is_file() or not _digest_path(path).is_file():
         return None
     try:
+        known = _digest_path(path).read_text(encoding="ascii").strip()
         # numpy leaves a damaged file open if it opened it itself
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+        with path.open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != known:
+                raise ValueError("it is not what was written")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                arrays = {key: archive[key] for key in archive.files}
         facts = json.loads(str(arrays["facts"]))
         names = facts["feature_names"]
         return Dataset(
@@ -182,6 +187,10 @@ def read_copy(path: Path, provenance: Provenance) -> Dataset | None:
         return None
 
 
+def _digest_path(path: Path) -> Path:
+    return path.with_suffix(".sha256")
+
+
 def write_copy(path: Path, dataset: Dataset) -> None:
     """Keep a parsed copy; warn once per process if that is not possible."""
     facts = {
@@ -197,8 +206,13 @@ def write_copy(path: Path, dataset: Dataset) -> None:
         arrays["folds"] = dataset.folds
     arrays["facts"] = np.array(json.dumps(facts))
     try:
-        with replacing(path) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, **arrays)
+        with replacing(path) as temporary:
+            with temporary.open("w+b") as stream:
+                np.savez(stream, **arrays)
+                stream.seek(0)
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            with replacing(_digest_path(path)) as beside:
+                beside.write_text(f"{digest}\n", encoding="ascii")
     except OSError as error:
         reason = error.strerror or str(error)
         _warn_once("no parsed copies can be kept in %s: %s", path.parents[1], reason)

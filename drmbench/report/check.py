@@ -346,7 +346,8 @@ class CheckedExperiment:
     name: str  #: The experiment
     #: Why it is not the same experiment
     obstacles: list[str] = field(default_factory=list)
-    context: list[str] = field(default_factory=list)  #: Versions that differ
+    #: Versions that differ, and codes of one of the two that is not of one code
+    context: list[str] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)  #: What moved
     #: Cells without any difference, and with one that is allowed
     exact: int = 0
@@ -389,7 +390,11 @@ def compare(
     found = CheckedExperiment(
         reference.name,
         obstacles=list(_another_experiment(reference, fresh)),
-        context=[*_differences_in(_ENVIRONMENT, *machines), *versions],
+        context=[
+            *_differences_in(_ENVIRONMENT, *machines),
+            *versions,
+            *_makers(reference, fresh),
+        ],
         reference=len(old),
         new=[place_of(key) for key in new if key not in old],
     )
@@ -406,6 +411,18 @@ def compare(
     found.exact = sum(cells[key][1] for key in unmoved)
     found.within = len(unmoved) - found.exact
     return found
+
+
+def _makers(reference: Results, fresh: Results) -> Iterator[str]:
+    """Say what computed the cells of both, where that is known and not the same."""
+    was, now = (
+        [maker.get("code") for maker in r.manifest.get("made_by") or []]
+        for r in (reference, fresh)
+    )
+    if fresh.makers:
+        yield f"{fresh.name} is not of one code: {'; '.join(fresh.makers)}"
+    elif was and now and was != now:
+        yield f"code {', '.join(map(str, was))} -> {now[0]}"
 
 
 def compare_folders(

@@ -381,6 +381,8 @@ def _remarks(
         if facts.get("missing"):
             reason = str(facts["missing"]).partition("\n")[0]
             yield f"{name} is missing: {reason} Get it: {facts['get']}"
+    if results.makers:
+        yield f"Not computed by one code: {'; '.join(results.makers)}."
     if results.experiment.preparation == "table":
         yield f"{TABLE_PREPARED}."
     yield f"Selection of parameters: {results.selection(mode)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,13 @@ from drmbench.report.check import (
     require_columns,
 )
 from drmbench.report.facts import count_cells
-from drmbench.running.manifest import read_manifest, write_manifest
+from drmbench.running.manifest import (
+    MANIFEST_VERSION,
+    read_manifest,
+    upgrade,
+    write_manifest,
+)
+from drmbench.running.provenance import merged_makers
 from drmbench.running.results import (
     MANIFEST_FILE,
     ROWS_FILE,
@@ -32,6 +39,7 @@ from drmbench.running.results import (
     load_results,
     read_results,
 )
+from drmbench.running.signature import signed
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,7 @@ class Soundness:
     expected: int
     missing: tuple[str, ...] = ()  #: Data sets that could not be obtained; no fault
     faults: tuple[str, ...] = ()  #: What is impossible, each with its file and row
+    makers: tuple[str, ...] = ()  #: What computed the cells, if it was not one code
 
     def summary(self) -> str:
         """Return one line: how complete the rows are, and what was missing.
@@ -54,10 +63,12 @@ class Soundness:
         'gene: 20 of 30 cells, rows sound; without the data of gcm, pix'
         """
         state = f"faults: {len(self.faults)}" if self.faults else "rows sound"
+        joined = "; ".join(self.makers)
         without = f"; without the data of {', '.join(self.missing)}"
         return (
             f"{self.name}: {self.done} of {self.expected} cells,"
             f" {state}{without if self.missing else ''}"
+            f"{f'; not of one code: {joined}' if joined else ''}"
         )
 
 
@@ -105,7 +116,8 @@ def check_rows(results: Results, folder: Path) -> Soundness:
         impossible = _figure_faults(row, shares, may_lack)
         faults += [f"{where}: {fault}" for fault in (*strange, *impossible)]
     done = count_cells(results).done
-    return Soundness(results.name, done, expected, missing, tuple(faults))
+    makers = tuple(results.makers)
+    return Soundness(results.name, done, expected, missing, tuple(faults), makers)
 
 
 def _identity_faults(
@@ -198,9 +210,10 @@ def _update(reference: Path, fresh: Path, known: bool) -> str:
         rows = pd.concat([new, old.loc[kept]]).loc[[*old.index, *added], columns]
         was, now = (read_manifest(x / MANIFEST_FILE) for x in (reference, fresh))
         merged = _merged_manifest(was, now, new)
+        text = rows.fillna("").to_csv(index=False, lineterminator="\n").encode()
         with replacing(reference / ROWS_FILE) as temporary:
-            rows.fillna("").to_csv(temporary, index=False, lineterminator="\n")
-        write_manifest(reference / MANIFEST_FILE, merged)
+            temporary.write_bytes(text)
+        write_manifest(reference / MANIFEST_FILE, signed(merged, text))
     else:
         for name in (ROWS_FILE, MANIFEST_FILE):
             with replacing(reference / name) as temporary:
@@ -211,6 +224,19 @@ def _update(reference: Path, fresh: Path, known: bool) -> str:
         f"{fresh.name}: replaced {len(new) - len(added)} cells, added {len(added)},"
         f" kept {len(kept)}"
     )
+
+
+def sign_reference(folder: Path) -> None:
+    """Write the digests of an experiment's rows and manifest into the manifest.
+
+    For whoever changed one of them on purpose; all else stays as it is.
+    """
+    path = folder / MANIFEST_FILE
+    manifest = json.loads(path.read_bytes())
+    if manifest.get("manifest_version", 1) < MANIFEST_VERSION:
+        manifest = upgrade(manifest)
+    rows = (folder / ROWS_FILE).read_bytes()
+    write_manifest(path, signed(manifest, rows))
 
 
 def _merged_manifest(
@@ -255,6 +281,7 @@ def _merged_manifest(
         "datasets": datasets,
         "methods": methods,
         "expected": splits * len(methods) * len(experiment["scaling"]),
+        "made_by": merged_makers(old["made_by"], new["made_by"]),
         "updates": [*old.get("updates", []), {**run, "cells": len(rows)}],
     }
 

@@ -9,7 +9,7 @@ the other formats have one file per table. An analysis is added by a module of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from drmbench.errors import InputError
@@ -81,8 +81,28 @@ def experiment_tables(
     if metric is not None and metric not in known:
         listed = ", ".join(known) or "none"
         raise InputError(f"no results have the metric {metric!r}; there are: {listed}")
-    scores = [t for source in sources for t in _source_tables(source, view, metric)]
-    return [*scores, *(t for found in results.values() for t in measured_tables(found))]
+    scores = [
+        _with_makers(table, source.results)
+        for source in sources
+        for table in _source_tables(source, view, metric)
+    ]
+    measured = [
+        _with_makers(table, [found])
+        for found in results.values()
+        for table in measured_tables(found)
+    ]
+    return [*scores, *measured]
+
+
+def _with_makers(table: Table, results: Sequence[Results]) -> Table:
+    """Return a table that names what computed its cells, if it was not one code."""
+    notes = [
+        f"The cells of {found.name} were not computed by one code:"
+        f" {'; '.join(found.makers)}."
+        for found in results
+        if found.makers
+    ]
+    return replace(table, notes=(*table.notes, *notes)) if notes else table
 
 
 def _source_tables(

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from drmbench.errors import DrmbenchError, InputError
+from drmbench.running.provenance import maker_here
 
 #: ``PR_SET_PDEATHSIG`` of Linux's ``prctl``: the signal to get when the parent dies.
 _PARENT_DEATH_SIGNAL = 1
@@ -56,7 +57,7 @@ def main() -> None:
             _send(stream, 0, "", {kind: _because(error)})
             os._exit(1)  # the reader would hold up an orderly end
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _send(stream, 0, "", {"ready": os.getpid()})
+        _send(stream, 0, "", {"ready": os.getpid(), "made_by": maker_here()})
         _serve(lines, stream)
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from drmbench import __version__
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.running.pool import Job, require_started
+from drmbench.running.provenance import maker_here, same_code
 from drmbench.running.worker import Answer, Worker, default_memory
 
 #: How long to look for a scheduler, and for its first worker.
@@ -31,6 +32,8 @@ SILENT_SECONDS = 30.0
 #: Seconds between two questions to the scheduler whether it has workers.
 _ASK_EVERY = 2.0
 _SAFE = "what was finished is safe, and the same command goes on"
+
+logger = logging.getLogger(__name__)
 
 _at_hand = threading.local()
 
@@ -48,12 +51,18 @@ def run_isolated(task: str, timeout: float | None, memory: int) -> dict[str, Any
         worker.stop()
     else:
         _at_hand.worker = worker
-    return dataclasses.asdict(answer)
+    made_by = worker.made_by or maker_here()
+    return dataclasses.asdict(dataclasses.replace(answer, made_by=made_by))
 
 
 def remote_version() -> str:
     """Return the drmbench version of a dask worker."""
     return __version__
+
+
+def remote_code() -> str:
+    """Return the digest of a dask worker's code."""
+    return str(maker_here()["code"])
 
 
 @dataclass
@@ -67,6 +76,8 @@ class DaskPool:
     #: When the scheduler was last asked for workers, and last had some
     _asked: float = field(default_factory=time.monotonic)
     _workers_seen: float = field(default_factory=time.monotonic)
+    #: Addresses of workers whose code is not this run's
+    _refused: set[str] = field(default_factory=set)
 
     @classmethod
     def connect(cls, address: str, jobs: int, memory: int) -> DaskPool:
@@ -105,6 +116,11 @@ class DaskPool:
             there = ", ".join(sorted(versions))
             problem = f"workers have drmbench {there}, this is {__version__}"
             problem = "" if versions == {__version__} else problem
+            if not problem and set(client.run(remote_code).values()) != {remote_code()}:
+                problem = (
+                    f"workers have other code under the same version {__version__};"
+                    " install the same drmbench there"
+                )
         except TimeoutError:
             problem = (
                 "the scheduler has no workers; start some with `dask worker ADDRESS`"
@@ -123,10 +139,15 @@ class DaskPool:
 
     def has_room(self, job: Job) -> bool:
         """Say whether the cluster has a thread for another cell."""
-        return len(self._futures) < self._threads()
+        threads = sum(int(worker["nthreads"]) for worker in self._workers().values())
+        return len(self._futures) < threads
 
-    def _threads(self) -> int:
-        """Return how many cells the cluster can run; raise if it is none for long."""
+    def _require_scheduler(self) -> None:
+        if self.client.status != "running":
+            raise DrmbenchError(f"the dask scheduler has gone; {_SAFE}")
+
+    def _workers(self) -> dict[str, Any]:
+        """Return the workers that have this run's code; raise if none have for long."""
         self._require_scheduler()
         try:
             found = _within(
@@ -134,18 +155,21 @@ class DaskPool:
             )
         except Exception as error:
             raise DrmbenchError(f"the dask scheduler has gone; {_SAFE}") from error
-        threads = sum(int(worker["nthreads"]) for worker in found["workers"].values())
+        workers = {a: w for a, w in found["workers"].items() if a not in self._refused}
         self._asked = time.monotonic()
-        if threads:
+        if workers:
             self._workers_seen = self._asked
+        elif self._refused:
+            raise DrmbenchError(
+                "no dask worker is left that has the code of this run; the others have"
+                " another drmbench, and none of their answers was kept. What was"
+                " finished is safe; start workers with this drmbench and run the same"
+                " command again."
+            )
         elif self._asked - self._workers_seen > SILENT_SECONDS:
             gone = f"the dask scheduler has had no workers for {SILENT_SECONDS:g} s"
             raise DrmbenchError(f"{gone}; {_SAFE}")
-        return threads
-
-    def _require_scheduler(self) -> None:
-        if self.client.status != "running":
-            raise DrmbenchError(f"the dask scheduler has gone; {_SAFE}")
+        return workers
 
     def submit(self, job: Job) -> None:
         """Start a cell."""
@@ -156,6 +180,8 @@ class DaskPool:
             self.memory,
             key=f"drmbench-{job.task.key}-{uuid.uuid4().hex[:8]}",
             pure=False,
+            workers=list(self._workers()) if self._refused else None,
+            allow_other_workers=bool(self._refused),
         )
         self._futures[future] = job
 
@@ -164,7 +190,7 @@ class DaskPool:
         import distributed
 
         if time.monotonic() - self._asked > _ASK_EVERY:
-            self._threads()
+            self._workers()
         try:
             distributed.wait(
                 list(self._futures), timeout=seconds, return_when="FIRST_COMPLETED"
@@ -175,9 +201,24 @@ class DaskPool:
             self._require_scheduler()
         ended = []
         for future in [future for future in self._futures if future.done()]:
-            ended.append((self._futures[future], _answer_of(future)))
-            del self._futures[future]
+            if not self._refuse(future):
+                ended.append((self._futures[future], _answer_of(future)))
+                del self._futures[future]
         return ended
+
+    def _refuse(self, future: Any) -> bool:
+        """Run a cell again elsewhere if a worker with other code has answered it."""
+        if future.status != "finished" or same_code(
+            future.result().get("made_by") or {}
+        ):
+            return False
+        there = [a for held in self.client.who_has([future]).values() for a in held]
+        for address in set(there) - self._refused:
+            text = "the dask worker %s has another drmbench; it gets no more cells"
+            logger.warning(text, address)
+        self._refused.update(there)
+        self.submit(self._futures.pop(future))
+        return True
 
     def pause(self, stopped: bool) -> None:
         """Let cells run on: they are other machines' while this process is stopped."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import platform
 import shlex
@@ -26,18 +27,19 @@ from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method
+from drmbench.running.provenance import PACKAGES
+from drmbench.running.signature import AlteredResultsError, require_whole
 from drmbench.running.task import SCHEMA_VERSION
 from drmbench.running.worker import machine_memory
 
 if TYPE_CHECKING:
     from drmbench.running.plan import Plan
 
+logger = logging.getLogger(__name__)
+
 #: Version of how manifests are laid out.
-MANIFEST_VERSION = 2
-_PACKAGES = (
-    *("numpy", "scipy", "scikit-learn"),
-    *("imbalanced-learn", "liblinear-official", "pandas"),
-)
+MANIFEST_VERSION = 3
+_PACKAGES = (*PACKAGES, "pandas")
 
 
 def make_manifest(plan: Plan) -> dict[str, Any]:
@@ -132,7 +134,12 @@ def _facts_of(method: Method) -> dict[str, Any]:
 def read_manifest(path: Path) -> dict[str, Any]:
     """Read a manifest of any version that there was, as one of today's."""
     try:
-        return upgrade(json.loads(path.read_text(encoding="utf-8")))
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        needed = manifest.get("manifest_version", 1) in _SIGNED
+        require_whole(manifest, path, needed=needed)
+        return upgrade(manifest)
+    except AlteredResultsError:
+        raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = repr(error) if isinstance(error, KeyError) else str(error)
         if isinstance(error, ValidationError):
@@ -141,6 +148,21 @@ def read_manifest(path: Path) -> dict[str, Any]:
                 for e in error.errors()
             )
         raise InputError(f"{path}: not a manifest of results: {reason}") from error
+
+
+def known_datasets(path: Path) -> dict[str, dict[str, Any]]:
+    """Return what a manifest says of each data set; nothing if it cannot be used."""
+    if not path.exists():
+        return {}
+    try:
+        return {entry["name"]: entry for entry in read_manifest(path)["datasets"]}
+    except (InputError, KeyError, TypeError) as error:
+        text = (
+            "%s is written anew. Rows of data sets that are not run now come back when"
+            " they are: run without --dataset. (%s)"
+        )
+        logger.warning(text, path, error)
+        return {}
 
 
 def upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -230,8 +252,18 @@ def _registered(name: str) -> dict[str, Any]:
         return {"scale_invariant": False, "shortcuts": {"loo": False, "grid": False}}
 
 
+def _from_2(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Say that it is not known what computed the cells."""
+    return {**manifest, "manifest_version": 3, "made_by": []}
+
+
 #: By version, what makes a manifest one of the next.
-_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: _from_1,
+    2: _from_2,
+}
+#: Versions of manifests that have digests.
+_SIGNED = (3,)
 
 
 def _environment_of(experiment: Experiment) -> dict[str, Any]:

@@ -40,6 +40,11 @@ class PlannedDataset:
     files: tuple[Artifact, ...] = ()  #: What would be fetched
 
     @property
+    def looked_at(self) -> bool:
+        """Whether it was loaded, or looked for; else an earlier manifest is all."""
+        return bool(self.n_train or self.missing)
+
+    @property
     def substitute(self) -> str:
         """Name of the relative that stands in, or empty."""
         return str(self.facts.get("substitute") or "")
@@ -95,7 +100,27 @@ def make_plan(
         else _recall(experiment, ref, earlier.get(ref.name))
         for ref in experiment.datasets
     ]
-    cells = [
+    return Plan(experiment, tuple(datasets), _cells_of(experiment, datasets))
+
+
+def completed(plan: Plan, known: Mapping[str, Mapping[str, Any]]) -> Plan:
+    """Return a plan with what is known of data sets that it did not look at."""
+    experiment = plan.experiment
+    datasets = tuple(
+        dataset
+        if dataset.looked_at or not (facts := known.get(dataset.ref.name))
+        else _recall(experiment, dataset.ref, facts)
+        for dataset in plan.datasets
+    )
+    if datasets == plan.datasets:
+        return plan
+    return Plan(experiment, datasets, _cells_of(experiment, datasets))
+
+
+def _cells_of(
+    experiment: Experiment, datasets: Sequence[PlannedDataset]
+) -> tuple[Task, ...]:
+    return tuple(
         make_task(
             experiment, dataset.ref, fingerprint, ref, mode, dataset.split, number
         )
@@ -105,8 +130,7 @@ def make_plan(
         for number in range(dataset.splits)
         for mode in experiment.scaling
         for ref in experiment.methods
-    ]
-    return Plan(experiment, tuple(datasets), tuple(cells))
+    )
 
 
 def _entry(ref: DatasetRef) -> DatasetEntry | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from drmbench.errors import DrmbenchError, InputError
@@ -130,7 +130,7 @@ class LocalPool:
             else:
                 self._idle.append(worker)
             require_started(answer)
-            ended.append((job, answer))
+            ended.append((job, replace(answer, made_by=worker.made_by)))
         return ended
 
     def pause(self, stopped: bool) -> None:

@@ -29,8 +29,8 @@ from drmbench.protocol.evaluate import refit_separate
 from drmbench.running.execute import informed, load_planned
 from drmbench.running.plan import make_plan
 from drmbench.running.results import OWN_MAXIMA, REFITS_FILE, TRAINING_MAXIMA, Results
-from drmbench.running.store import write_csv
 from drmbench.running.task import Task
+from drmbench.running.view import write_csv
 
 #: Data set, label of the method, and split.
 Key = tuple[str, str, int]

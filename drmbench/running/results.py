@@ -9,7 +9,9 @@ give (``tools/keel_rules.py``).
 
 from __future__ import annotations
 
+import io
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +29,9 @@ from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
 from drmbench.running.manifest import read_manifest
+from drmbench.running.provenance import maker_words
+from drmbench.running.signature import AlteredResultsError, healing, require_rows
+from drmbench.running.store import JOURNAL, Store
 
 ROWS_FILE = "results.csv"
 MANIFEST_FILE = "manifest.json"
@@ -118,6 +123,12 @@ class Results:
     def methods(self) -> dict[str, dict[str, Any]]:
         """What the manifest says of each method, by label, in the config's order."""
         return {entry["label"]: entry for entry in self.manifest["methods"]}
+
+    @cached_property
+    def makers(self) -> list[str]:
+        """What computed the cells, each in words, if it was not one code; else none."""
+        found = self.manifest.get("made_by") or []
+        return maker_words(found) if len(found) > 1 else []
 
     @property
     def modes(self) -> tuple[ScalingMode, ...]:
@@ -255,23 +266,25 @@ def rows_expected(results: Results) -> int:
     return splits * len(results.methods) * rows
 
 
-def read_rows(path: Path) -> pd.DataFrame:
+def read_rows(path: Path, content: bytes | None = None) -> pd.DataFrame:
     """Read a file of result rows; text columns stay text, numbers become numbers.
 
     Numbers are read to the last digit, so that tables of them are the same everywhere.
+    ``content`` is that of the file, if it was read already.
     """
     text = dict.fromkeys(_TEXT, str)
     with _reading(path, "result rows"):
+        source = path if content is None else io.BytesIO(content)
         rows: pd.DataFrame = pd.read_csv(
-            path, dtype=text, keep_default_na=False, na_values=[""], **EVERY_DIGIT
+            source, dtype=text, keep_default_na=False, na_values=[""], **EVERY_DIGIT
         )
         return rows.fillna(dict.fromkeys(set(_TEXT).intersection(rows), ""))
 
 
 def read_results(folder: Path) -> Results:
     """Read the results in an experiment's folder; every file must be sound."""
-    manifest = read_manifest(folder / MANIFEST_FILE)
-    name, rows = manifest["experiment"]["name"], read_rows(folder / ROWS_FILE)
+    manifest, rows = _read_view(folder)
+    name = manifest["experiment"]["name"]
     refits = rules = None
     if (path := folder / REFITS_FILE).exists():
         refits = read_rows(path)
@@ -288,6 +301,41 @@ def read_results(folder: Path) -> Results:
             )
             rules = found[list(_RULES)].astype({"mean": float, "sd": float})
     return Results(name, rows, manifest, refits, rules)
+
+
+def _read_view(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Read a manifest and its rows, which a run may be replacing at this moment."""
+    for seconds in (0.05, 0.2, None) if (folder / JOURNAL).exists() else (None,):
+        try:
+            manifest = read_manifest(folder / MANIFEST_FILE)
+            path = folder / ROWS_FILE
+            with _reading(path, "result rows"):
+                content = path.read_bytes()
+            require_rows(manifest, content, path)
+            break
+        except AlteredResultsError:
+            if seconds is None:
+                raise
+            time.sleep(seconds)
+    rows = read_rows(path, content)
+    _require_journal(folder, manifest, rows)
+    return manifest, rows
+
+
+def _require_journal(
+    folder: Path, manifest: Mapping[str, Any], rows: pd.DataFrame
+) -> None:
+    """Refuse rows of cells that the journal beside them does not have."""
+    written = (manifest.get("digests") or {}).get("journal")
+    if not written or not (folder / JOURNAL).exists() or "cell" not in rows:
+        return
+    store = Store(folder, read_only=True)
+    lost = set(rows["cell"]) - store.records.keys()
+    if lost or store.generation < written["generation"]:
+        raise AlteredResultsError(
+            f"{folder / ROWS_FILE} was not written from the {JOURNAL} beside it, which"
+            f" lacks {len(lost)} of its cells. {healing(folder)}"
+        )
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import signal
@@ -19,10 +18,11 @@ from drmbench.config.model import Experiment
 from drmbench.errors import DataUnavailableError, InputError
 from drmbench.running.estimate import Estimator, PlannedCell
 from drmbench.running.execute import failed_rows
-from drmbench.running.manifest import make_manifest, write_manifest
+from drmbench.running.manifest import known_datasets
 from drmbench.running.plan import Plan, PlannedDataset, make_plan, matcher
 from drmbench.running.pool import Job, Pool, make_pool
 from drmbench.running.progress import PlainProgress, describe, progress_kind
+from drmbench.running.provenance import Maker, counted_makers, maker_here, maker_of
 from drmbench.running.results import MANIFEST_FILE
 from drmbench.running.store import (
     DiskFullError,
@@ -30,10 +30,9 @@ from drmbench.running.store import (
     Store,
     all_records,
     names_of,
-    write_parquet,
-    write_rows,
 )
 from drmbench.running.task import SCHEMA_VERSION, Task
+from drmbench.running.view import in_use, write_view
 from drmbench.running.worker import Answer
 
 #: Where Linux says what a container may use.
@@ -72,7 +71,9 @@ class RunOptions:
     timeout: float | None = None  #: Time limit of a cell instead of the configs'
     retry_failed: bool = False  #: Whether cells without a result run again
     force: tuple[str, ...] = ()  #: Patterns of methods whose cells run again
-    strict: bool = False  #: Whether missing and substituted data sets are refused
+    #: Whether missing and substituted data sets are refused, and cells of other code
+    #: run again
+    strict: bool = False
     scheduler: str = ""  #: Address of a dask scheduler, ``local``, or empty
     stop_after: float | None = None  #: Seconds after which running cells are ended
     #: How progress is shown
@@ -94,6 +95,7 @@ class ExperimentRun:
     new: tuple[Task, ...]
     cached: int  #: How many of them are kept as they are
     failed: list[Record]  #: Records that are kept and have no result
+    foreign: list[Record]  #: Records that are kept and were computed by other code
     replaced: dict[str, Record]  #: Records of cells that run again, by key
     timeout: float | None = None  #: Time limit of a cell
 
@@ -128,15 +130,16 @@ class Run:
         self.options = options
         self._forced = matcher(options.force, labels, "method")
         _require_folder(options.out, make=not dry)
-        finished = {record["key"]: record for _, record in all_records(options.out)}
+        finished = {
+            record["key"]: record
+            for _, record in all_records(options.out)
+            if not (options.strict and made_elsewhere(record))
+        }
         self.adopted = 0  #: Cells taken over from other experiments in the folder
         self.experiments: list[ExperimentRun] = []
         for experiment in experiments:
-            store = Store(options.out / experiment.name)
-            known = {}
-            with suppress(OSError, ValueError, KeyError, TypeError):
-                earlier = json.loads((store.folder / MANIFEST_FILE).read_bytes())
-                known = {entry["name"]: entry for entry in earlier["datasets"]}
+            store = Store(options.out / experiment.name, read_only=dry)
+            known = known_datasets(store.folder / MANIFEST_FILE)
             plan = make_plan(experiment, wanted=wanted, known=known, fetch=not dry)
             sets = tuple(d.name for d in experiment.datasets if wanted(d.name))
             methods = tuple(m.label for m in experiment.methods if chosen(m.label))
@@ -175,6 +178,7 @@ class Run:
             for task, record in stored
             if (options.retry_failed and record["status"] != "ok")
             or (options.force and self._forced(task.method.label))
+            or (options.strict and made_elsewhere(record))
         }
         kept = [record for task, record in stored if task.key not in replaced]
         left = store.records.keys() - replaced.keys()
@@ -183,6 +187,7 @@ class Run:
             new=tuple({t.key: t for t in cells if t.key not in left}.values()),
             cached=len(kept),
             failed=list({r["key"]: r for r in kept if r["status"] != "ok"}.values()),
+            foreign=list({r["key"]: r for r in kept if made_elsewhere(r)}.values()),
             replaced=replaced,
             timeout=options.timeout or plan.experiment.timeout,
         )
@@ -196,6 +201,10 @@ class Run:
     def cached(self) -> int:
         """How many wanted cells are kept as they are."""
         return sum(experiment.cached for experiment in self.experiments)
+
+    def foreign(self) -> list[Maker]:
+        """Return what computed the cells that are kept, where it was not this code."""
+        return counted_makers(r for e in self.experiments for r in e.foreign)
 
     def missing(self) -> list[PlannedDataset]:
         """Return the data sets that cannot be obtained."""
@@ -225,14 +234,11 @@ class Run:
         progress = kind(self.new, self.estimator, options.jobs, quiet=quiet)
         with progress, ExitStack() as stack:
             for experiment in self.experiments:
-                store = experiment.store
+                store, plan = experiment.store, experiment.plan
+                stack.enter_context(in_use(store.folder, plan.experiment))
                 store.reserve()
                 stack.callback(store.release)
-                store.refresh()
-                # Rows first: a folder with a manifest always has rows, or a heading.
-                manifest = make_manifest(experiment.plan)
-                write_rows(experiment.plan, store)
-                write_manifest(store.folder / MANIFEST_FILE, manifest)
+                write_view(plan, store)
             try:
                 outcome = RunOutcome()
                 if self.new:
@@ -243,7 +249,7 @@ class Run:
                         ).run()
             finally:
                 for experiment in self.experiments:
-                    write_parquet(write_rows(experiment.plan, experiment.store))
+                    write_view(experiment.plan, experiment.store, parquet=True)
         outcome.seconds = time.monotonic() - started
         return outcome
 
@@ -361,7 +367,7 @@ class _Dispatcher:
             raise full
         if time.monotonic() - self._written > _WRITE_EVERY:
             for experiment in self._experiments:
-                write_rows(experiment.plan, experiment.store)
+                write_view(experiment.plan, experiment.store)
             self._written = time.monotonic()
 
     def _store_answer(self, job: Job, answer: Answer) -> None:
@@ -442,5 +448,11 @@ def make_record(task: Task, answer: Answer, substitute: str) -> Record:
         "status": failed[0]["status"] if failed else "ok",
         "reason": failed[0]["reason"] if failed else "",
         "seconds": answer.seconds,
+        "made_by": answer.made_by or maker_here(),
         "rows": rows,
     }
+
+
+def made_elsewhere(record: Record) -> bool:
+    """Whether other code, or other versions of packages, computed a record."""
+    return maker_of(record) != maker_here()

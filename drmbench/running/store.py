@@ -3,31 +3,27 @@
 ``OUT/<experiment>/cells.jsonl`` has one line per cell: a checksum and the cell's
 record. A line is appended under a lock and flushed to disk before the cell counts as
 done. A line that a crash cut short, or that was damaged since, fails its checksum; it
-is set aside in ``cells.rejected`` and its cell runs again. The tidy rows that people
-read (``results.csv``) are written from the journal.
+is set aside in ``cells.rejected`` and its cell runs again. The journal is then written
+anew, as the next generation (``cells.generation``), which tells every other process to
+read it from the start. The tidy rows that people read (``results.csv``) are written
+from the journal (:mod:`drmbench.running.view`).
 """
 
 from __future__ import annotations
 
-import csv
 import errno
-import importlib.util
 import json
 import logging
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drmbench.errors import DrmbenchError, InputError
 from drmbench.files import locked, replacing
-from drmbench.running.results import ROWS_FILE, read_rows
 from drmbench.running.task import SCHEMA_VERSION, Task
-
-if TYPE_CHECKING:
-    from drmbench.running.plan import Plan
 
 try:
     import fcntl
@@ -38,30 +34,11 @@ logger = logging.getLogger(__name__)
 
 JOURNAL = "cells.jsonl"
 REJECTED = "cells.rejected"
+GENERATION = "cells.generation"
 _RESERVE = ".reserve"
 _RESERVE_BYTES = 256 * 1024
 
 Record = dict[str, Any]
-
-_FIRST_COLUMNS = (
-    *("dataset", "substitute", "method", "mode"),
-    *("scaling", "split", "status", "reason"),
-)
-_LAST_COLUMNS = {
-    "classification": (
-        *("params", "applied_scaling", "score"),
-        *("seconds_select", "seconds_fit", "seconds_predict"),
-        *("n_train", "n_test", "notes", "cell"),
-    ),
-    "timing": (
-        *("n_train", "alpha", "beta", "examples"),
-        *("iterations", "seconds_example", "seconds_sd", "cell"),
-    ),
-    "convergence": (
-        *("n_train", "alpha", "beta", "examples", "iterations", "iterations_sd"),
-        *("seconds_example", "seconds_sd", "converged", "trace", "cell"),
-    ),
-}
 
 
 class DiskFullError(DrmbenchError):
@@ -87,13 +64,19 @@ def decode(line: bytes) -> Record | None:
 
 
 class Store:
-    """The finished cells of one experiment."""
+    """The finished cells of one experiment.
 
-    def __init__(self, folder: Path) -> None:
+    If ``read_only``, nothing is written or locked, and damaged lines stay where they
+    are.
+    """
+
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder = folder  #: Made when the first cell is written
         self.records: dict[str, Record] = {}  #: Of each finished cell, by key
-        self.rejected = 0  #: Damaged lines that were set aside
+        self.rejected = 0  #: Damaged lines that were set aside, or passed over
+        self._read_only = read_only
         self._read_to = 0
+        self._file: tuple[int, int] | None = None
         self._claims: int | None = None
         self.refresh()
 
@@ -102,11 +85,32 @@ class Store:
         """The file that cells are appended to."""
         return self.folder / JOURNAL
 
+    @property
+    def generation(self) -> int:
+        """How many times the journal was written anew."""
+        try:
+            return int((self.folder / GENERATION).read_bytes())
+        except (OSError, ValueError):  # none yet, or damaged: the file tells as well
+            return 0
+
     def refresh(self) -> None:
         """Read what another process has finished since."""
-        if self.journal.exists() and self.journal.stat().st_size != self._read_to:
-            with locked(self.folder, "journal"):
-                self._read()
+        file, size = self._look()
+        if file is None or (file, size) == (self._file, self._read_to):
+            return
+        if self._read_only:
+            self._read()
+            return
+        with locked(self.folder, "journal"):
+            self._read()
+
+    def _look(self) -> tuple[tuple[int, int] | None, int]:
+        """Return which journal there is, by generation and file, and its size."""
+        try:
+            found = self.journal.stat()
+        except OSError:
+            return None, 0
+        return (self.generation, found.st_ino), found.st_size
 
     def append(self, record: Record) -> None:
         """Write a finished cell; when this returns, the cell survives anything.
@@ -137,8 +141,7 @@ class Store:
         """Set room aside, so that cells that end on a full disk can be written."""
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
-            # Never written through a link that somebody put there.
-            with replacing(self.folder / _RESERVE) as temporary:
+            with replacing(self.folder / _RESERVE) as temporary:  # never through a link
                 temporary.write_bytes(bytes(_RESERVE_BYTES))
         except OSError as error:
             text = f"cannot write to {self.folder}: {error.strerror}"
@@ -178,12 +181,29 @@ class Store:
         return self._claims
 
     def _read(self) -> None:
-        """Read the lines since the last time; the journal's lock is held."""
-        if not self.journal.exists():
-            return
+        """Read the lines since the last time; the journal's lock is held.
+
+        Of a journal that was written anew, or cut, that is all lines. Finished cells
+        that it lost meanwhile are written again.
+        """
+        file, size = self._look()
+        before: dict[str, Record] = {}
+        if file != self._file or size < self._read_to:
+            before, self.records, self._read_to = self.records, {}, 0
+        damaged = [] if file is None else self._read_lines()
+        self._file = file
+        lost = {key: r for key, r in before.items() if key not in self.records}
+        self.records |= lost
+        if self._read_only:
+            self.rejected += len(damaged)
+        elif damaged:
+            self._set_aside(damaged)
+        elif lost:
+            self._rewrite()
+
+    def _read_lines(self) -> list[bytes]:
+        """Take the records of the lines since the last time; return damaged lines."""
         with self.journal.open("rb") as stream:
-            if stream.seek(0, os.SEEK_END) < self._read_to:
-                self._read_to = 0  # rewritten without damaged lines
             stream.seek(self._read_to)
             content = stream.read()
         damaged = []
@@ -200,8 +220,7 @@ class Store:
             elif line.strip():
                 damaged.append(line)
         self._read_to += len(content)
-        if damaged:
-            self._set_aside(damaged)
+        return damaged
 
     def _set_aside(self, damaged: list[bytes]) -> None:
         self.rejected += len(damaged)
@@ -209,10 +228,17 @@ class Store:
         logger.warning(text, self.journal, len(damaged), REJECTED)
         with (self.folder / REJECTED).open("ab") as stream:
             stream.writelines(line.rstrip(b"\n") + b"\n" for line in damaged)
-        kept = [encode(record) for record in self.records.values()]
+        self._rewrite()
+
+    def _rewrite(self) -> None:
+        """Write the journal anew; the journal's lock is held."""
+        # The number first: whoever sees it and the old journal only reads that again.
+        with replacing(self.folder / GENERATION) as temporary:
+            temporary.write_text(f"{self.generation + 1}\n", encoding="ascii")
+        kept = b"".join(map(encode, self.records.values()))
         with replacing(self.journal) as temporary:
-            temporary.write_bytes(b"".join(kept))
-        self._read_to = sum(map(len, kept))
+            temporary.write_bytes(kept)
+        self._file, self._read_to = self._look()
 
 
 def _place(key: str) -> int:
@@ -238,46 +264,15 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def all_records(out: Path) -> Iterator[tuple[str, Record]]:
-    """Give the experiment and record of every finished cell below a folder."""
+    """Give the experiment and record of every finished cell below a folder.
+
+    The journals are only read: they may be those of other runs.
+    """
     for path in sorted(out.glob(f"*/{JOURNAL}")):
-        for record in Store(path.parent).records.values():
+        for record in Store(path.parent, read_only=True).records.values():
             yield path.parent.name, record
 
 
 def names_of(task: Task) -> dict[str, str]:
     """Return what an experiment calls a cell, which another may call otherwise."""
     return {"dataset": task.dataset.name, "method": task.method.label}
-
-
-def write_rows(plan: Plan, store: Store) -> Path:
-    """Write the rows of all finished cells of a plan, in the plan's order."""
-    rows = (
-        {**row, **names_of(task), "cell": task.key}
-        for task in plan.cells
-        if task.key in store.records
-        for row in store.records[task.key]["rows"]
-    )
-    path, experiment = store.folder / ROWS_FILE, plan.experiment
-    metrics = experiment.metrics if experiment.kind == "classification" else ()
-    write_csv(path, [*_FIRST_COLUMNS, *metrics, *_LAST_COLUMNS[experiment.kind]], rows)
-    return path
-
-
-def write_csv(path: Path, columns: list[str], rows: Iterable[dict[str, Any]]) -> None:
-    """Write rows as CSV, all or nothing; numbers keep every digit."""
-    with (
-        replacing(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as stream,
-    ):
-        writer = csv.DictWriter(
-            stream, columns, restval="", extrasaction="ignore", lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def write_parquet(path: Path) -> None:
-    """Write the rows of a CSV file as parquet beside it, if pyarrow is installed."""
-    if importlib.util.find_spec("pyarrow") is not None:
-        with replacing(path.with_suffix(".parquet")) as temporary:
-            read_rows(path).to_parquet(temporary, index=False)

@@ -74,6 +74,8 @@ class Answer:
     again: bool = False
     #: Whether somebody ended the worker, so that it says nothing about the cell
     outside: bool = False
+    #: What computed it (:mod:`drmbench.running.provenance`); empty if that is not known
+    made_by: dict[str, Any] = field(default_factory=dict)
 
 
 class Worker:
@@ -85,6 +87,7 @@ class Worker:
     def __init__(self, memory: int) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed by stop()
         self._buffer = b""
+        self.made_by: dict[str, Any] = {}  #: What it computes with, once it is ready
         self._ready = False
         self._timeout: float | None = None
         self._number, self._token = 0, ""
@@ -196,7 +199,7 @@ class Worker:
                 return self._ended("refused", str(message["refusal"]))
             if "ready" not in message:
                 return self._ended("unstarted", str(message["failure"]))
-            self._ready = True
+            self._ready, self.made_by = True, message["made_by"]
             self._begin()  # starting is not the cell's time
             return None
         if sent_with != (self._number, self._token) or not self._number:

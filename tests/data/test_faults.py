@@ -390,3 +390,25 @@ def test_systems_without_file_locks_still_fetch(
 ) -> None:
     monkeypatch.setattr(files, "fcntl", None)
     assert Fetcher(make_places()).obtain(remote, "url").read_bytes() == content
+
+
+def test_an_altered_parsed_copy_is_not_used(
+    remote_entry: DatasetEntry,
+    make_places: MakePlaces,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Also one that can be read: it is not what the source's checksum stands for."""
+    places = make_places()
+    before = load_exact(remote_entry, Fetcher(places))
+    (copy,) = places.parsed.rglob("*.npz")
+    with np.load(copy) as archive:
+        arrays = dict(archive)
+    arrays["X"] = arrays["X"] + 1.0
+    np.savez(copy, **arrays)
+    again = load_exact(remote_entry, Fetcher(places))
+    assert again.fingerprint == before.fingerprint
+    assert caplog.text.count("is damaged (it is not what was written)") == 1
+    copy.with_suffix(".sha256").unlink()  # as by an earlier drmbench
+    np.savez(copy, **arrays)
+    again = load_exact(remote_entry, Fetcher(places))
+    assert again.fingerprint == before.fingerprint

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from drmbench.report.reference import sign_reference
 from drmbench.running.manifest import read_manifest
 
 Edit = Callable[[dict[str, str]], None]
@@ -25,6 +26,14 @@ def edit_rows(folder: Path, edit: Edit, *, dataset: str = "", method: str = "") 
         writer = csv.DictWriter(stream, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+    sign_again(folder)
+
+
+def sign_again(folder: Path) -> None:
+    """Write the digests of changed files, so that what is noticed is the change."""
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    if manifest.get("manifest_version", 1) >= 3:  # earlier ones have none
+        sign_reference(folder)
 
 
 def edit_manifest(folder: Path, edit: Callable[[dict[str, Any]], None]) -> None:
@@ -32,6 +41,7 @@ def edit_manifest(folder: Path, edit: Callable[[dict[str, Any]], None]) -> None:
     manifest = json.loads(path.read_text(encoding="utf-8"))
     edit(manifest)
     path.write_text(json.dumps(manifest), encoding="utf-8")
+    sign_again(folder)
 
 
 def put_plans(folder: Path, **plans: Any) -> None:
@@ -40,6 +50,7 @@ def put_plans(folder: Path, **plans: Any) -> None:
     manifest.pop("selection_words", None)
     manifest["experiment"].update(plans)
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    sign_again(folder)
 
 
 def shift(column: str, by: float, split: str = "0") -> Edit:

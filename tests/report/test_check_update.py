@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from result_edits import edit_manifest, edit_rows, put_plans, shift
+from result_edits import edit_manifest, edit_rows, put_plans, shift, sign_again
 from result_files import make_results
 from support import Run
 
@@ -147,6 +147,7 @@ def test_a_method_added_with_a_selection_of_its_own(
     rows = folders[1] / "demo" / "results.csv"
     header, *lines = rows.read_text(encoding="utf-8").splitlines(keepends=True)
     rows.write_text("".join([header, *(x for x in lines if ",rf," in x)]), "utf-8")
+    sign_again(folders[1] / "demo")
     update_reference(*folders)
     after = read_results(folders[0] / "demo")
     assert after.summary("iris", "rf").complete

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -91,8 +92,11 @@ def wait_until(condition, seconds=60):
 
 def children_of(pid):
     """Return the processes that a process has started."""
-    task = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in task.read_text().split()] if task.exists() else []
+    found = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):  # of every thread
+        with suppress(OSError):  # the thread has ended
+            found += map(int, path.read_text().split())
+    return found
 
 
 def kill(process):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,6 +24,10 @@ from run_support import (
     write_config,
 )
 
+import drmbench as drmbench_package
+from drmbench.running.provenance import maker_here
+from drmbench.running.store import decode
+
 pytest.importorskip("distributed")
 
 
@@ -43,12 +48,30 @@ def local(config, tmp_path):
     return rows_of(tmp_path / "local" / "trial")
 
 
-def spawn(*command):
+def spawn(*command, first=None):
+    """Start a module of Python, with packages of a folder before all others."""
+    here = environment()
+    if first is not None:
+        here["PYTHONPATH"] = os.pathsep.join([str(first), here["PYTHONPATH"]])
     return subprocess.Popen(
         [sys.executable, "-m", *map(str, command)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=environment(),
+        env=here,
+        cwd=first,
+    )
+
+
+def worker_of(folder):
+    """Return the command of a worker of the scheduler of a folder."""
+    return (
+        "distributed.cli.dask_worker",
+        f"--scheduler-file={folder / 'scheduler.json'}",
+        "--nthreads=1",
+        "--no-nanny",
+        "--no-dashboard",
+        "--host=127.0.0.1",
+        f"--local-directory={folder}",
     )
 
 
@@ -64,16 +87,7 @@ def cluster(tmp_path):
         f"--scheduler-file={address_file}",
     )
     wait_until(address_file.exists)
-    worker = [
-        "distributed.cli.dask_worker",
-        f"--scheduler-file={address_file}",
-        "--nthreads=1",
-        "--no-nanny",
-        "--no-dashboard",
-        "--host=127.0.0.1",
-        f"--local-directory={tmp_path}",
-    ]
-    workers = [spawn(*worker) for _ in range(2)]
+    workers = [spawn(*worker_of(tmp_path)) for _ in range(2)]
     yield json.loads(address_file.read_text())["address"], workers, scheduler
     for process in (*workers, scheduler):
         process.kill()
@@ -94,6 +108,53 @@ def test_a_cluster_gives_the_same_rows_also_when_a_worker_is_killed(
     assert rows_of(out / "trial") == local
     assert len(journal_lines(out / "trial")) == 24
     wait_until(lambda: not any(Path(f"/proc/{p}").exists() for p in children))
+
+
+WRONG = """
+_true = _number
+
+
+def _number(value):
+    return 0.125 if isinstance(_true(value), float) else _true(value)
+"""
+
+
+def test_a_worker_of_other_code_that_joins_later_is_found_out(
+    config, local, cluster, tmp_path
+):
+    """Under the same version: all its figures are wrong, and none is stored."""
+    address, workers, _ = cluster
+    copy = tmp_path / "other" / "drmbench"
+    package = Path(drmbench_package.__file__).parent
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    datasets = package.parent / "datasets"
+    if datasets.is_dir():  # the catalogue of a checkout
+        shutil.copytree(datasets, copy.parent / "datasets")
+    execute = copy / "running" / "execute.py"
+    execute.write_text(execute.read_text(encoding="utf-8") + WRONG, encoding="utf-8")
+    out = tmp_path / "cluster"
+    process = start("run", config, "--out", out, "--scheduler", address)
+    wait_until(lambda: len(journal_lines(out / "trial")) >= 2, seconds=120)
+    good = workers[:]
+    for worker in good:  # so that the new one is sure to get a cell
+        worker.send_signal(signal.SIGSTOP)
+    workers.append(spawn(*worker_of(tmp_path), first=copy.parent))
+    wait_until(lambda: children_of(workers[-1].pid), seconds=120)
+    for worker in good:
+        worker.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=200)
+    assert process.returncode == 0, err
+    assert err.count("has another drmbench; it gets no more cells") == 1
+    assert rows_of(out / "trial") == local
+    made = [decode(line)["made_by"] for line in journal_lines(out / "trial")]
+    assert made == [maker_here()] * 24
+    for worker in good:
+        worker.kill()
+    code, _, err = drmbench(
+        *("run", config, "--out", tmp_path / "second", "--scheduler", address)
+    )
+    assert code == 2
+    assert "workers have other code under the same version" in err
 
 
 def test_scheduler_local_starts_a_cluster_of_its_own(config, local, tmp_path):

@@ -22,6 +22,7 @@ from support import REPOSITORY
 from drmbench.config import load_experiments
 from drmbench.protocol.evaluate import evaluate
 from drmbench.protocol.selection import fit_seed
+from drmbench.report.reference import sign_reference
 from drmbench.running.execute import load_planned
 from drmbench.running.plan import make_plan
 from drmbench.running.refit import refit_experiment
@@ -296,6 +297,7 @@ def test_results_are_reported_when_the_module_is_gone(drmbench, toys):
         ["standard", "sklearn.preprocessing:StandardScaler"]
     ]
     (reference / "trial" / "manifest.json").write_text(json.dumps(stored))
+    sign_reference(reference / "trial")
     code, text, err = drmbench(*compared)
     assert code == 1
     assert "method one: steps" in text + err

@@ -14,6 +14,7 @@ from drmbench.data import load
 from drmbench.errors import CheckFailedError
 from drmbench.methods.registry import get_method
 from drmbench.protocol.splits import kfold_splits
+from drmbench.report.reference import sign_reference
 from drmbench.report.tables import experiment_tables
 from drmbench.running.refit import refit_experiment
 from drmbench.running.results import load_results, read_results
@@ -76,6 +77,7 @@ def write(folder, name, rows):
         writer = csv.DictWriter(stream, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+    sign_reference(folder)
 
 
 def scaled_rows(folder):
@@ -194,6 +196,7 @@ def test_other_data_is_refused(stored):
     manifest = json.loads(path.read_text("utf-8"))
     manifest["datasets"][1]["fingerprint"] = "0" * 64
     path.write_text(json.dumps(manifest), encoding="utf-8")
+    sign_reference(path.parent)
     with pytest.raises(CheckFailedError, match="wine is not the data"):
         refit(stored)
     assert len(refits_of(stored)) == 8  # iris is done and stays
@@ -221,6 +224,7 @@ def test_the_tool_works_on_all_experiments_with_the_mode(tool, stored, capsys):
 def spoil_params(folder):
     text = (folder / "results.csv").read_text("utf-8")
     (folder / "results.csv").write_text(text.replace('"{', '"['), encoding="utf-8")
+    sign_reference(folder)
 
 
 def spoil_refits(folder):
@@ -235,6 +239,7 @@ def without_paper(folder):
     manifest = json.loads(path.read_text("utf-8"))
     manifest["experiment"]["scaling"] = ["honest"]
     path.write_text(json.dumps(manifest), encoding="utf-8")
+    sign_reference(path.parent)
 
 
 @pytest.mark.parametrize(

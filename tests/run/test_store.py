@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -184,3 +186,78 @@ def test_records_of_all_experiments_below_a_folder(tmp_path):
     filled(tmp_path / "b", 2)
     found = [(name, json.dumps(r["split"])) for name, r in all_records(tmp_path)]
     assert found == [("a", "0"), ("b", "0"), ("b", "1")]
+
+
+# ------------------------------------------------- a journal that is written anew
+
+
+def damage(journal, number):
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[number] = lines[number][:-5] + b"XXXX\n"
+    journal.write_bytes(b"".join(lines))
+
+
+def test_compaction_by_a_third_process_loses_and_doubles_nothing(tmp_path):
+    """It makes the journal shorter, and the others let it grow again at once."""
+    rng = random.Random(3)
+    for trial in range(100):
+        folder = tmp_path / str(trial)
+        journal = filled(folder, 4)
+        writers = [Store(folder), Store(folder)]
+        damage(journal, rng.randrange(4))
+        third = Store(folder)
+        assert third.rejected == 1
+        for number in range(4, 4 + rng.randrange(1, 8)):
+            rng.choice([*writers, third]).append(record(number))
+        count = number + 1
+        for store in (*writers, third, Store(folder)):
+            store.refresh()
+            assert sorted(store.records) == [record(n)["key"] for n in range(count)]
+            assert all(store.records[r["key"]] == r for r in map(record, range(count)))
+        assert len(journal.read_bytes().splitlines()) == count
+        assert (folder / "cells.rejected").read_bytes().count(b"\n") == 1
+
+
+def test_each_writing_anew_is_a_generation(tmp_path):
+    journal = filled(tmp_path)
+    assert Store(tmp_path).generation == 0
+    for generation in (1, 2):
+        damage(journal, 0)
+        assert Store(tmp_path).generation == generation
+    (tmp_path / "cells.generation").write_bytes(b"\xff damaged")
+    damage(journal, 0)
+    assert Store(tmp_path).generation == 1
+
+
+def test_a_journal_of_the_same_size_written_anew_is_read_again(tmp_path):
+    journal = filled(tmp_path)
+    mine = Store(tmp_path)
+    damage(journal, 2)
+    other = Store(tmp_path)  # without its last line
+    other.append(record(2, status="failed"))
+    other.append(record(3))
+    mine.refresh()
+    assert mine.records == Store(tmp_path).records
+    assert record(3)["key"] in mine.records
+
+
+def test_reading_alone_leaves_everything_as_it_is(tmp_path):
+    journal = filled(tmp_path)
+    damage(journal, 1)
+    before = journal.read_bytes()
+    shutil.rmtree(tmp_path / ".locks")
+    found = Store(tmp_path, read_only=True)
+    assert (len(found.records), found.rejected) == (2, 1)
+    assert list(tmp_path.iterdir()) == [journal]
+    assert journal.read_bytes() == before
+
+
+def test_a_link_in_the_place_of_the_reserve_is_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / ".reserve").symlink_to(precious)
+    with open_store(folder):
+        assert not (folder / ".reserve").is_symlink()
+    assert precious.read_text() == "mine"
