@@ -165,10 +165,13 @@ def rendered_tables(
     """Give the name and text of every file that tables are written to.
 
     Of ``md`` that is the documents and, last of all, their index; ``datasets`` says
-    whether the tables of data sets are among them.
+    whether the paper's tables of data sets are among them, if an experiment reproduces
+    some of the paper.
     """
     tables = experiment_tables(results, view=view, metric=metric)
-    found = documents(results, [*(dataset_tables() if datasets else ()), *tables])
+    of_paper = any(r.experiment.reproduces for r in results.values())
+    described = dataset_tables() if datasets and of_paper else ()
+    found = documents(results, [*described, *tables])
     for document in found:
         for table in document.tables:
             for ending, render in RENDERERS.items():

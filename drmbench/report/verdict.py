@@ -92,7 +92,9 @@ def verdict(results: Results) -> str:
     text = f"Best: {best.method} ({results.metric} {best.mean:.3f})."
     if len(ranked) > 1:
         text += _claims(found)
-    drm = next((cell for cell in ranked if "drm" in cell.method), best)
+    # By the name of the method or class, since labels are the user's.
+    drms = {m.label for m in results.experiment.methods if "drm" in m.name.lower()}
+    drm = next((cell for cell in ranked if cell.method in drms), best)
     if drm is not best:
         text += (
             f" The best DRM, {drm.method}, is number {ranked.index(drm) + 1} of"

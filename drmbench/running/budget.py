@@ -13,7 +13,7 @@ from drmbench.running.task import Task
 #: Share of a budget that a plan may fill: estimates are rough.
 _FILL = 0.9
 #: Seconds within which a first ranking should be there, workers started.
-_FIRST = 7.0
+_FIRST = 5.0
 
 
 @dataclass(frozen=True)

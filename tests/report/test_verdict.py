@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from drmbench.config.model import MethodRef
 from drmbench.report.verdict import judge, verdict
 from drmbench.running.compare import judged
 from drmbench.running.results import Summary
@@ -15,12 +16,14 @@ class Constructed:
 
     modes = ("honest",)
 
-    def __init__(self, figures, *, folds=5, splits=15, metric="gmean"):
+    def __init__(self, figures, *, folds=5, splits=15, metric="gmean", names=None):
         self.figures, self.expected, self.metric = figures, splits, metric
         test, train = 300 // folds, 300 - 300 // folds
         self.datasets = {"d": {"n_test": test, "n_train": train, "splits": splits}}
         split = type("Split", (), {"k": folds})
-        self.experiment = type("Experiment", (), {"split": split})
+        names = {label: label for label in figures} | (names or {})
+        methods = [MethodRef(name=name, label=label) for label, name in names.items()]
+        self.experiment = type("Experiment", (), {"split": split, "methods": methods})
 
     def summaries(self):
         for method, values in self.figures.items():
@@ -91,3 +94,10 @@ def test_the_best_drm_is_placed():
     base = 0.8 + 0.02 * NOISE[0]
     text = verdict(Constructed({"svm": base, "drm-rbf": base - 0.1}))
     assert "The best DRM, drm-rbf, is number 2 of 2, 0.100 behind." in text
+
+
+def test_a_drm_is_known_by_its_method_not_by_its_label():
+    base = 0.8 + 0.02 * NOISE[0]
+    figures = {"best": base, "not a drm": base - 0.1, "ours": base - 0.2}
+    text = verdict(Constructed(figures, names={"not a drm": "nb", "ours": "drm"}))
+    assert "The best DRM, ours, is number 3 of 3" in text

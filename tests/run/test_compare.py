@@ -128,11 +128,11 @@ def test_methods_suit_size_and_balance():
     [
         (
             make_synthetic(200, 3),
-            "svm-balanced logistic logistic-balanced rf-200 hgb drm knn-euclidean nb",
+            "svm-balanced logistic logistic-balanced rf-100 hgb drm knn-euclidean nb",
         ),
         (
             make_synthetic(200, 3, imbalance=9.0),
-            "svm-balanced logistic logistic-balanced rf-200 rf-200-balanced hgb"
+            "svm-balanced logistic logistic-balanced rf-100 rf-100-balanced hgb"
             " hgb-balanced drm drm-balanced drm-threshold knn-euclidean nb",
         ),
         (make_synthetic(9000, 3), "drm-nystroem hgb logistic l2-svm-balanced"),

@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from run_support import (
@@ -18,6 +19,10 @@ from run_support import (
     wait_until,
     write_config,
 )
+
+from drmbench.config import load_experiments
+from drmbench.running import runner
+from drmbench.running.runner import Run, RunOptions
 
 
 def statuses(folder):
@@ -223,3 +228,25 @@ def test_full_disk_ends_the_run_with_one_message_and_loses_nothing(tmp_path):
         assert len(rows_of(out / "trial")) == 3 * 4
     finally:
         subprocess.run(["umount", str(out)], check=True)
+
+
+def test_a_run_whose_time_is_up_keeps_what_is_done_and_goes_on(tmp_path, monkeypatch):
+    config = write_config(tmp_path)
+    options = RunOptions(out=tmp_path / "out", stop_after=100.0, bar=False)
+    experiments = load_experiments([config])
+
+    def clock():  # jumps to the end when the second cell is stored
+        late = len(journal_lines(tmp_path / "out" / "trial")) >= 2
+        return time.monotonic() + (1000.0 if late else 0.0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "time", SimpleNamespace(monotonic=clock))
+        outcome = Run(experiments, options).start()
+    assert not outcome.interrupted
+    assert outcome.left == 4 - outcome.done
+    stored = rows_of(tmp_path / "out" / "trial")
+    assert 2 <= len(stored) == outcome.done < 4
+    code, _, err = drmbench("run", config, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert f"{outcome.done} cells are there already; {outcome.left} to run" in err
+    assert rows_of(tmp_path / "out" / "trial")[: len(stored)] == stored
