@@ -64,6 +64,7 @@ TRUSTED: tuple[str, ...] = (
     "drmbench.methods.knn.NearestNeighbours",
     "drmbench.methods.linear_scores.LinearScores",
     "drmbench.methods.linear_svm.LiblinearSVC",
+    "drmbench.methods.logistic.SizedLogisticRegression",
     "drmbench.methods.oversampling.OversampledClassifier",
     "drmbench.methods.representation.CollaborativeClassifier",
     "drmbench.methods.representation.ProbabilisticCollaborativeClassifier",

@@ -98,7 +98,8 @@ class DaskPool:
                 silence_logs=logging.ERROR,
             )
         # What goes wrong is said once, here.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             client = _within(
                 CONNECT_SECONDS + 5,

@@ -8,6 +8,7 @@ from method_problems import blobs
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from drmbench.methods.logistic import FEW_COEFFICIENTS
 from drmbench.methods.registry import get_method
 
 Array = NDArray[np.float64]
@@ -41,3 +42,23 @@ def test_unscaled_features_converge_within_the_iterations() -> None:
     method = get_method("logistic")
     for params in method.candidates():
         method.build(params, 0).fit(X, y)  # a warning would fail this test
+
+
+@pytest.mark.parametrize("n_features", [2, FEW_COEFFICIENTS])
+def test_every_solver_finds_the_same(n_features: int) -> None:
+    X, y = blobs((30, 25, 20), n_features)
+    method = get_method("logistic")
+    models = [
+        method.build({**method.defaults, "C": 0.1, "solver": solver}, 0).fit(X, y)
+        for solver in ("auto", "newton-cg")
+    ]
+    np.testing.assert_allclose(models[0].coef_, models[1].coef_, atol=2e-3)
+    np.testing.assert_array_equal(*(model.predict(X) for model in models))
+    assert models[0].get_params()["solver"] == "auto"
+
+
+def test_units_of_few_features_cost_no_iterations() -> None:
+    X, y = blobs((40, 30), 6)
+    method = get_method("logistic")
+    model = method.build({**method.defaults, "C": 1.0}, 0)
+    assert model.fit(X * np.logspace(-3, 3, 6), y).n_iter_.max() < 30

@@ -170,7 +170,7 @@ def test_answers_of_another_code_are_not_stored():
         """Gives every cell to the first worker that it may."""
 
         def __init__(self, **makers):
-            self.makers, self.asked = makers, []
+            self.makers, self.asked, self.status = makers, [], "running"
 
         def scheduler_info(self, n_workers):
             return {"workers": {name: {"nthreads": 1} for name in self.makers}}
