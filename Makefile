@@ -11,8 +11,8 @@ LOCK := requirements/build.txt requirements/dev.txt
 LOCKER := .venv-lock
 UV := uv==0.13.8
 COMPILE := $(LOCKER)/bin/uv pip compile --quiet --universal --python-version 3.11 \
-    --generate-hashes --only-binary :all: --no-binary liblinear-official \
-    --emit-build-options --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
+    --generate-hashes --only-binary :all: --emit-build-options \
+    --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
 # A second environment, with the lowest versions allowed; Python 3.11 has wheels of all.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= $(shell for python in python3.11 $(PYTHON); do \
@@ -62,7 +62,8 @@ test-oldest: $(OLDEST)/.installed ## Test estimators, methods and commands with 
 lock: ## Write the lock again after a change of pyproject.toml (UPGRADE=1: newest versions)
 	@test -x $(LOCKER)/bin/python || $(PYTHON) -m venv $(LOCKER)
 	$(LOCKER)/bin/python -m pip install --quiet '$(UV)'
-	$(COMPILE) --extra dev pyproject.toml --output-file requirements/dev.txt
+	$(COMPILE) --no-binary liblinear-official --extra dev pyproject.toml \
+	    --output-file requirements/dev.txt
 	$(COMPILE) --constraint requirements/dev.txt requirements/build.in \
 	    --output-file requirements/build.txt
 
