@@ -11,7 +11,7 @@ LOCK := requirements/build.txt requirements/dev.txt
 LOCKER := .venv-lock
 UV := uv==0.13.8
 COMPILE := $(LOCKER)/bin/uv pip compile --quiet --universal --python-version 3.11 \
-    --generate-hashes --only-binary :all: --emit-build-options \
+    --generate-hashes --only-binary :all: \
     --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
 # A second environment, with the lowest versions allowed; Python 3.11 has wheels of all.
 OLDEST := .venv-oldest

@@ -15,8 +15,9 @@ if [ -n "${UNLOCKED:-}" ] || ! "$python" -c "$fits"; then
     pip --upgrade --editable '.[dev]'
     exit
 fi
-if ! pip --require-hashes --requirement requirements/build.txt \
-    || ! pip --require-hashes --no-build-isolation --requirement requirements/dev.txt; then
+if ! pip --require-hashes --only-binary :all: --requirement requirements/build.txt \
+    || ! pip --require-hashes --only-binary :all: --no-binary liblinear-official \
+        --no-build-isolation --requirement requirements/dev.txt; then
     echo "If the lock has no files for this machine, \`make UNLOCKED=1\` and a target installs without it." >&2
     exit 1
 fi
