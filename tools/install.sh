@@ -10,9 +10,9 @@ pip() { "$python" -m pip install --quiet --disable-pip-version-check "$@"; }
 fits='import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))'
 
 if [ -n "${UNLOCKED:-}" ] || ! "$python" -c "$fits"; then
-    echo "not from the lock: the newest versions that pyproject.toml allows, without hashes"
+    echo "not from the lock: any versions that pyproject.toml allows, without hashes"
     pip --upgrade pip
-    pip --upgrade --editable '.[dev]'
+    pip --editable '.[dev]'
     exit
 fi
 if ! pip --require-hashes --only-binary :all: --requirement requirements/build.txt \
