@@ -202,9 +202,13 @@ class Catalogue:
         """Return the entries of several names, each once."""
         return [self.entry(name) for name in dict.fromkeys(names)]
 
-    def of_origin(self, origin: str) -> list[DatasetEntry]:
-        """Return the entries that share an origin."""
-        return [entry for entry in self if _origin_name(entry) == origin]
+    def relatives(self, entry: DatasetEntry) -> list[DatasetEntry]:
+        """Return the other entries of the same origin."""
+        return [
+            other
+            for other in self
+            if other.origin and other.origin == entry.origin and other is not entry
+        ]
 
     def problems(self) -> list[str]:
         """Check every entry; return one message per problem, each with its line."""
@@ -253,7 +257,7 @@ def origin_of(name: str) -> str:
     >>> origin_of("leukemia"), origin_of("golub-1999-v2")
     ('golub1999', 'golub1999')
     """
-    return _origin_name(load_catalogue().entry(name))
+    return origin_name(load_catalogue().entry(name))
 
 
 def in_paper(name: str) -> bool:
@@ -267,5 +271,6 @@ def in_paper(name: str) -> bool:
     return load_catalogue().entry(name).in_paper
 
 
-def _origin_name(entry: DatasetEntry) -> str:
+def origin_name(entry: DatasetEntry) -> str:
+    """Return the name of an entry's origin; a set without one is its own."""
     return entry.origin.name if entry.origin else entry.name
