@@ -18,7 +18,7 @@ fi
 if ! pip --require-hashes --only-binary :all: --requirement requirements/build.txt \
     || ! pip --require-hashes --only-binary :all: --no-binary liblinear-official \
         --no-build-isolation --requirement requirements/dev.txt; then
-    echo "If the lock has no files for this machine, \`make UNLOCKED=1\` and a target installs without it." >&2
+    echo "If pip has found no file for this machine (not: one with another hash), \`make UNLOCKED=1\` and a target installs without the lock." >&2
     exit 1
 fi
 pip --no-deps --no-build-isolation --editable .
