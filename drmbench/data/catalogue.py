@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 
@@ -29,6 +29,11 @@ Rows = Literal["file", "folds", "last"]
 """
 
 
+Pin = Literal["sha256", "git-sha1", "first use"]
+"""What a file is verified by, the strongest first; the first download of a file that
+nobody has published a checksum of is trusted, and every later one must equal it."""
+
+
 @dataclass(frozen=True)
 class Artifact:
     """One file that can be fetched and verified."""
@@ -38,6 +43,13 @@ class Artifact:
     size: int | None = None  #: length in bytes
     url: str | None = None  #: public address
     requirement: str | None = None  #: "package==version" if pip can download it
+
+    @property
+    def pin(self) -> Pin:
+        """What the file is verified by."""
+        if self.checksum is None:
+            return "first use"
+        return "git-sha1" if self.checksum.startswith("git-sha1:") else "sha256"
 
 
 @dataclass(frozen=True)
@@ -77,6 +89,15 @@ class Substitute:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where the samples of a data set were first published; many sets may share it."""
+
+    name: str
+    title: str  #: what was published, and by whom
+    basis: str = ""  #: what it rests on that these data sets come from there
+
+
+@dataclass(frozen=True)
 class DatasetEntry:
     """Everything the catalogue knows about one data set."""
 
@@ -90,7 +111,10 @@ class DatasetEntry:
     citation: str
     licence: str
     sources: tuple[Source, ...]  #: ways to get it, the preferred one first
+    origin: Origin | None = None  #: where its samples were first published
     paper: PaperUse | None = None  #: its use in the paper; None for sets beyond it
+    #: whether the paper used these samples with these classes, in whatever form
+    in_paper: bool = False
     matches_paper: bool | None = None  #: whether it is what the paper used, if it did
     difference: str = ""  #: why it is not, if it is not
     note: str = ""  #: anything else worth knowing
@@ -106,6 +130,12 @@ class DatasetEntry:
         if not self.class_counts:
             return None
         return max(self.class_counts.values()) / min(self.class_counts.values())
+
+    @property
+    def pin(self) -> Pin | None:
+        """What its files are verified by, the weakest; None if it has no files."""
+        pins = {file.pin for source in self.sources for file in source.artifacts}
+        return max(pins, key=get_args(Pin).index, default=None)
 
 
 class Catalogue:
@@ -172,6 +202,14 @@ class Catalogue:
         """Return the entries of several names, each once."""
         return [self.entry(name) for name in dict.fromkeys(names)]
 
+    def relatives(self, entry: DatasetEntry) -> list[DatasetEntry]:
+        """Return the other entries of the same origin."""
+        return [
+            other
+            for other in self
+            if other.origin and other.origin == entry.origin and other is not entry
+        ]
+
     def problems(self) -> list[str]:
         """Check every entry; return one message per problem, each with its line."""
         found = []
@@ -204,3 +242,35 @@ class Catalogue:
 def load_catalogue() -> Catalogue:
     """Return the catalogue that ships with drmbench (read once per process)."""
     return Catalogue(catalogue_file("registry.yaml"))
+
+
+def origin_of(name: str) -> str:
+    """Return which publication of samples a data set comes from.
+
+    Data sets of one origin have samples in common, or would have but for their classes:
+    they are no independent evidence. A set without relatives is its own origin.
+
+    Examples
+    --------
+    >>> origin_of("ecoli1") == origin_of("ecoli-0-1_vs_5")
+    True
+    >>> origin_of("leukemia"), origin_of("golub-1999-v2")
+    ('golub1999', 'golub1999')
+    """
+    return origin_name(load_catalogue().entry(name))
+
+
+def in_paper(name: str) -> bool:
+    """Return whether the paper used these samples with these classes, in any form.
+
+    Examples
+    --------
+    >>> in_paper("haberman"), in_paper("golub-1999-v1"), in_paper("golub-1999-v2")
+    (True, True, False)
+    """
+    return load_catalogue().entry(name).in_paper
+
+
+def origin_name(entry: DatasetEntry) -> str:
+    """Return the name of an entry's origin; a set without one is its own."""
+    return entry.origin.name if entry.origin else entry.name

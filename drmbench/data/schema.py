@@ -19,6 +19,7 @@ from pydantic import (
 from drmbench.data.catalogue import (
     Artifact,
     DatasetEntry,
+    Origin,
     PaperUse,
     Rows,
     Source,
@@ -57,6 +58,12 @@ class _Fields(BaseModel):
     def keys(cls) -> list[str]:
         """Return the keys that the mapping may have."""
         return [field.alias or name for name, field in cls.model_fields.items()]
+
+
+class _Origin(_Fields):
+    what = "an origin"
+    title: str
+    basis: str
 
 
 class _Paper(_Fields):
@@ -166,7 +173,9 @@ class _Dataset(_Fields):
     class_counts: dict[Text, PositiveInt] | None = None
     citation: TextList = ()
     licence: str
+    origin: str = ""
     paper: _Paper | None = None
+    in_paper: bool = False
     matches_paper: bool | None = None
     difference: str = ""
     note: str = ""
@@ -219,14 +228,29 @@ def build_entry(name: str, document: Mapping[str, Any]) -> DatasetEntry:
             hint = did_you_mean(key, citations)
             raise ValueError(f"there is no citation {key!r}.{hint}")
     paper, other = data.paper, data.substitute
+    origin = _origin(data.origin, document.get("origins", {})) if data.origin else None
     return DatasetEntry(
         name=name,
+        origin=origin,
         citation="\n".join(citations[key] for key in data.citation),
         sources=sources,
         paper=PaperUse(**vars(paper)) if paper else None,
+        in_paper=data.in_paper or paper is not None,
         substitute=Substitute(**vars(other)) if other else None,
-        **data.model_dump(exclude={"citation", "sources", "paper", "substitute"}),
+        **data.model_dump(exclude=_BUILT),
     )
+
+
+def _origin(name: str, origins: Mapping[str, Any]) -> Origin:
+    """Return the origin of that name, or say what is wrong with it."""
+    if name not in origins:
+        hint = did_you_mean(name, origins)
+        raise ValueError(f"there is no origin {name!r}.{hint}")
+    try:
+        return Origin(name, **vars(_Origin.model_validate(origins[name])))
+    except ValidationError as error:
+        told = _sentence(error).replace(_Origin.what, f"the origin {name}")
+        raise ValueError(told) from error
 
 
 def _checksum(file: str, algorithm: Literal["sha256", "git-sha1"], digits: str) -> str:
@@ -260,11 +284,15 @@ def _sentence(error: ValidationError) -> str:
     return f"{key!r} must be {wanted}, not {value!r}"
 
 
+_BUILT = {"citation", "sources", "origin", "paper", "in_paper", "substitute"}
+"""Fields of an entry that are built from what the YAML has, not taken from it."""
+
 _MODELS: dict[str, type[_Fields]] = {
     "sources": _Source,
     "files": _File,
     "paper": _Paper,
     "substitute": _Substitute,
     "_Wheel": _Wheel,
+    "_Origin": _Origin,
 }
 """Which mapping a problem is in, by the key above it."""

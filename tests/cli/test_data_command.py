@@ -104,6 +104,43 @@ def test_list_speaks_json(checkout: Path, run: Run) -> None:
     assert sun["imbalance_ratio"] is None
 
 
+def test_list_marks_what_is_not_pinned_by_sha256(checkout: Path, run: Run) -> None:
+    lines = run("data", "list").out.splitlines()
+    first_use = {line.split()[0] for line in lines if "trusted on first use" in line}
+    assert first_use == {"gcm", "sensit-acoustic", "sensit-seismic"}
+    assert {line.split()[0] for line in lines if "git's SHA-1" in line} == {
+        "sun",
+        "ramaswamy",
+    }
+
+
+def test_list_gives_origins_and_pins_to_programs(checkout: Path, run: Run) -> None:
+    records = json.loads(run("data", "list", "--json").out)
+    by_name = {record["name"]: record for record in records}
+    fields = ("origin", "in_paper", "pinned")
+    assert {
+        name: tuple(by_name[name][field] for field in fields)
+        for name in ("golub-1999-v1", "golub-1999-v2", "gcm", "sun", "iris")
+    } == {
+        "golub-1999-v1": ("golub1999", True, "sha256"),
+        "golub-1999-v2": ("golub1999", False, "sha256"),
+        "gcm": ("ramaswamy2001", True, "first use"),
+        "sun": ("sun2006", True, "git-sha1"),
+        "iris": ("iris", True, None),
+    }
+
+
+def test_info_tells_origin_and_relatives(checkout: Path, run: Run) -> None:
+    out = " ".join(run("data", "info", "golub-1999-v1").out.split())
+    assert "in the paper in another form: leukemia" in out
+    assert "origin golub1999: Golub et al. (1999) The citations of the sets." in out
+    assert "shared with leukemia, golub-1999-v2" in out
+    assert "pinned every file by its SHA-256" in out
+    out = " ".join(run("data", "info", "gcm").out.split())
+    assert "gcm/GCM_Test.cls trusted on first use: no published checksum" in out
+    assert "pinned trusted on first use where no checksum is published" in out
+
+
 def test_list_fetches_nothing(small: Path, server: LoopbackServer, run: Run) -> None:
     assert "not fetched yet" in run("data", "list").out
     assert server.requests == []

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import yaml
 
 from drmbench.data import paths
 from drmbench.data.catalogue import Catalogue, DatasetEntry, load_catalogue
+from drmbench.data.fetch import damage
 from drmbench.data.readers import reader_names
 from drmbench.errors import CheckFailedError, InputError
 
@@ -142,6 +145,76 @@ def test_only_known_files_lack_a_checksum(catalogue: Catalogue) -> None:
     assert open_files == {"gcm", "sensit-acoustic", "sensit-seismic"}
 
 
+def test_every_file_is_pinned_or_marked(catalogue: Catalogue) -> None:
+    files = {
+        artifact.name: artifact
+        for entry in catalogue
+        for source in entry.sources
+        for artifact in source.artifacts
+    }
+    weak = {name: file.pin for name, file in files.items() if file.pin != "sha256"}
+    assert len(files) == 116
+    assert weak == {
+        "gcm/GCM_Training.res": "git-sha1",
+        "gcm/GCM_Training.cls": "first use",
+        "gcm/GCM_Test.res": "git-sha1",
+        "gcm/GCM_Test.cls": "first use",
+        "sun.RData": "git-sha1",
+        "14cancer/14cancer.xtrain": "git-sha1",
+        "14cancer/14cancer.xtest": "git-sha1",
+        "14cancer/14cancer.ytest": "git-sha1",
+        "sensit/acoustic.bz2": "first use",
+        "sensit/acoustic.t.bz2": "first use",
+        "sensit/seismic.bz2": "first use",
+        "sensit/seismic.t.bz2": "first use",
+    }
+    readme = paths.catalogue_file("README.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in readme for name in weak)
+
+
+def test_a_set_is_as_weakly_pinned_as_its_weakest_file(catalogue: Catalogue) -> None:
+    pins = {entry.name: entry.pin for entry in catalogue}
+    assert {name for name, pin in pins.items() if pin is None} == {
+        "optdigits",
+        "iris",
+        "wine",
+        "synthetic",
+    }
+    assert pins["gcm"] == pins["sensit-seismic"] == "first use"
+    assert pins["sun"] == pins["ramaswamy"] == "git-sha1"
+    assert pins["haberman"] == "sha256"
+
+
+@pytest.mark.mirror
+def test_the_mirror_has_the_files_of_the_catalogue(catalogue: Catalogue) -> None:
+    mirror = Path(os.environ["DRMBENCH_MIRROR"])
+    checked = 0
+    for entry in catalogue:
+        for source in entry.sources:
+            for artifact in source.artifacts:
+                path = mirror / artifact.name
+                if path.is_file():
+                    assert damage(path, artifact) is None
+                    checked += 1
+    assert checked > 80
+
+
+def test_label_files_have_the_classes_of_the_other_form() -> None:
+    """14cancer.ytrain is GCM_Training.cls, counted from 1: what its SHA-256 is of."""
+    sizes = [8, 8, 8, 8, 16, 8, 8, 8, 24, 8, 8, 8, 8, 16]
+    labels = [str(k) for k, size in enumerate(sizes, start=1) for _ in range(size)]
+    content = f" {' '.join(labels)}\n".encode()
+    blob = b"blob %d\0" % len(content) + content
+    assert hashlib.sha1(blob).hexdigest() == "17a2c180f76bea79aae23d2f33507f93275bf936"
+    (file,) = (
+        artifact
+        for artifact in load_catalogue().entry("ramaswamy").sources[0].artifacts
+        if artifact.name.endswith("ytrain")
+    )
+    assert file.checksum == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    assert file.size == len(content)
+
+
 def test_counts_are_missing_only_where_no_file_was_seen(catalogue: Catalogue) -> None:
     unknown = {entry.name for entry in catalogue if entry.class_counts is None}
     public_only = {"sun", "ramaswamy", "sensit-acoustic", "sensit-seismic"}
@@ -248,6 +321,8 @@ def test_a_minimal_catalogue_is_valid(tmp_path: Path) -> None:
         ("classes: 2", "classes: 2\n    fold: true", "'fold'. Did you mean 'folds'"),
         ("[small]", "[smal]", "unknown group 'smal'. Did you mean 'small'"),
         ("[ours]", "[your]", "no citation 'your'. Did you mean 'ours'"),
+        ("[ours]", "[ours]\n    origin: odd", "there is no origin 'odd'"),
+        ("[ours]", "[ours]\n    in_paper: 1", "'in_paper' must be bool, not 1"),
         ("wheel: tiny", "wheel: tony", "no wheel 'tony'. Did you mean 'tiny'"),
         ("        reader: delimited\n", "", "must name its 'reader'"),
         ("        members: [data.csv]\n", "", "must name the 'members'"),
@@ -311,6 +386,22 @@ def test_mistakes_are_told_with_their_line(
     assert message in problem
     line = 9 if old.startswith("    bytes") and not new else 10
     assert problem.startswith(f"{tmp_path / 'registry.yaml'}:{line}: first: ")
+
+
+@pytest.mark.parametrize(
+    ("origins", "message"),
+    [
+        ("{ours: {title: Ours}}", "the origin ours lacks 'basis'"),
+        ("{our: {title: Ours, basis: x}}", "'ours'. Did you mean 'our'"),
+        ("{ours: {title: Ours, basis: x, who: us}}", "the origin ours has an unknown"),
+    ],
+)
+def test_mistakes_in_origins_are_told(
+    tmp_path: Path, origins: str, message: str
+) -> None:
+    new = f"origins: {origins}\ndatasets:\n  first:\n    origin: ours"
+    (problem,) = build(tmp_path, "datasets:\n  first:", new).problems()
+    assert message in problem
 
 
 def test_broken_yaml_is_told(tmp_path: Path) -> None:

@@ -32,8 +32,14 @@ def _saved_rdata(**objects: Any) -> bytes:
     return rdata.unparser.unparse_data(converted, file_type="rda")
 
 
+def _saved_rds(content: Any) -> bytes:
+    converted = rdata.conversion.convert_python_to_r_data(content, file_type="rds")
+    return rdata.unparser.unparse_data(converted, file_type="rds")
+
+
 NUMBERS = np.array([[1.5, 2.0], [-3.0, 4.0], [5.0, 0.25]])
 LABELS = ["a", "b", "a"]
+RAMASWAMY = {"X": NUMBERS, "y": LABELS, "X.test": NUMBERS[:1], "y.test": LABELS[:1]}
 SEMEION_ROW = b"0.0000 " * 256 + b"1 0 0 0 0 0 0 0 0 0 \r\n"
 AR_PIXELS = np.arange(2520, dtype=np.uint8).reshape(1260, 2)
 
@@ -91,6 +97,7 @@ VALID: dict[str, list[tuple[str, bytes]]] = {
         ("s1/1.pgm", b"P5\n# c\n2 2\n255\nabcd"),
         ("s2/1.pgm", b"P2 2 2 9\n1 2 3 4"),
     ],
+    "ramaswamy": [("a.rds", _saved_rds(RAMASWAMY))],
     "rdata": [("a.RData", _saved_rdata(a={"x": NUMBERS, "y": LABELS}))],
     "semeion": [("s.data", SEMEION_ROW * 2 + b"E")],
     "tic-tac-toe": [("t.data", GAMES)],

@@ -21,6 +21,7 @@ name             what it reads
 ``nci60``        NCI60's ``.npy`` and label csv as ISLP carries them
 ``npz``          numpy archives without pickles
 ``pgm``          grey images, one folder per class
+``ramaswamy``    ``.rds``: list(X, y, X.test, y.test)
 ``rdata``        ``.RData``/``.rda``: list(x, y) or data.frame
 ``semeion``      UCI's semeion.data
 ``tic-tac-toe``  UCI's and KEEL's tic-tac-toe end games
@@ -53,6 +54,7 @@ _READERS = {
     "nci60": ("genes", "read_nci60", 1),
     "npz": ("arrays", "read_npz", 2),
     "pgm": ("images", "read_pgm", 1),
+    "ramaswamy": ("ramaswamy", "read", 1),
     "rdata": ("rdata", "read", 1),
     "semeion": ("delimited", "read_semeion", 1),
     "tic-tac-toe": ("delimited", "read_tic_tac_toe", 1),
