@@ -65,7 +65,7 @@ def test_documents_are_in_the_papers_order_then_beyond(tmp_path):
     assert [path.name for path in written] == [
         *("table2.md", "table4.md", "table7.md", "table8.md", "table8-tests.md"),
         *("table8-agreement.md", "table8-protocol.md", "sampling.md", "ablation.md"),
-        *("beyond.md", "README.md"),
+        *("beyond.md", "leaderboard_rare.md", "README.md"),
     ]
     text = (tmp_path / "tables" / "table8-protocol.md").read_text("utf-8")
     assert text.startswith(
