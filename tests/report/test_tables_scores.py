@@ -170,7 +170,7 @@ def test_an_added_method_that_misses_a_data_set_costs_the_ranks_none(tmp_path):
     assert shown["wins", "ours"]["DRM(R)"].text == "1"  # on ecoli1
     note = next(note for note in table.notes if note.startswith("Bold is"))
     assert "over the 4 of 4 data sets" in note
-    assert note.endswith("have one): drm-linear (3).")
+    assert note.endswith(", drm-linear (3).")
     tests = found["imbalanced-gmean-honest-mode-wilcoxon"]
     assert "drm-linear" not in {row[1].text for row in tests.rows}
     (beyond,) = found["imbalanced-gmean-honest-mode-wilcoxon-beyond"].rows
