@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from drmbench.report.fold_statistics import ROPE
 from drmbench.report.statistics import ALPHA
 
-Standing = Literal["ahead", "behind", "practically equivalent", "undecided"]
+StandingWord = Literal["ahead", "behind", "practically equivalent", "undecided"]
 
 #: Fewer independent differences than this decide nothing.
 LEAST_DIFFERENCES = 5
@@ -44,7 +44,7 @@ class Belief:
     n: int  #: differences it comes from
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> StandingWord:
         """What can be said of the first method, with a probability of 0.95 or more."""
         if self.n < LEAST_DIFFERENCES:
             return "undecided"

@@ -100,17 +100,15 @@ def all_tables(
     *,
     view: View = "both",
     metric: str | None = None,
-    origins: Mapping[str, str] | None = None,
 ) -> list[Table]:
     """Return the tables of data sets, of experiments and of regimes.
 
-    `origins` says which source a data set was made from; the others are as for
-    :func:`experiment_tables`. A metric that is named has no leaderboards: each regime
-    has a metric of its own.
+    `view` and `metric` are as for :func:`experiment_tables`. Where a metric is named
+    there are no leaderboards: each regime has a metric of its own.
     """
     tables = [*dataset_tables(), *experiment_tables(results, view=view, metric=metric)]
     if metric is None:
-        tables += leaderboard_tables(results.values(), origins)
+        tables += leaderboard_tables(results.values())
     return tables
 
 
