@@ -19,6 +19,7 @@ from drmbench import __version__
 from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.report import facts, figures
+from drmbench.report.analyses.leaderboards import leaderboard_tables
 from drmbench.report.claims import Verdict, judge
 from drmbench.report.figures.drawing import Drawing
 from drmbench.report.html import inline_svg, render
@@ -110,6 +111,8 @@ class Content:
 
     groups: Sequence[Group]  #: The experiments, in the order of the page
     verdicts: Sequence[Verdict] = ()  #: The paper's claims, judged
+    #: All methods ranked over the data sets of each regime, and the DRM against each
+    leaderboards: Sequence[Table] = ()
     dataset_tables: Sequence[Table] = ()  #: The paper's tables of data sets
     #: The versions that the figures' bytes depend on; empty without figures
     drawn_with: str = ""
@@ -248,7 +251,10 @@ def gather(results: Mapping[str, Results]) -> Content:
     if content.own:
         return content
     return replace(
-        content, verdicts=judge(ordered), dataset_tables=facts.dataset_tables()
+        content,
+        verdicts=judge(ordered),
+        leaderboards=list(leaderboard_tables(results.values())),
+        dataset_tables=facts.dataset_tables(),
     )
 
 

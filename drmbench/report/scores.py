@@ -18,10 +18,13 @@ import pandas as pd
 from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.paper import PublishedCell, PublishedTable, published_table
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.statistics import complete_part, win_counts
 from drmbench.running.results import Results, Summary
 
 #: How far figures without deviations may be apart before they are said to disagree.
 NO_SPREAD = 0.005
+#: Families of methods that are a DRM, as manifests have them.
+DRM_FAMILIES = ("drm", "drm-large", "drm-balanced")
 DISAGREEMENT = "≠"
 DISAGREES = (
     f"{DISAGREEMENT} ours and the paper's disagree: they are further apart than the sum"
@@ -95,8 +98,9 @@ class MethodColumn:
     #: the methods' labels; several where the paper reports the higher of them
     labels: tuple[str, ...]
     published: str = ""  #: the paper's column, or empty
-    #: methods that an experiment adds to a table of the paper do not crowd the ranks
-    competes: bool = True
+    #: whether an experiment adds it to a table of the paper; it is ranked with the
+    #: others unless that would cost the ranks a data set
+    added: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +182,7 @@ class TableSource:
                 columns.append(MethodColumn(name, labels, name))
         shown = {label for column in columns for label in column.labels}
         others = [label for label in self.methods if label not in shown]
-        return (*columns, *(MethodColumn(x, (x,), competes=False) for x in others))
+        return (*columns, *(MethodColumn(x, (x,), added=True) for x in others))
 
     def _labels(self, column: str) -> tuple[str, ...]:
         """Return the methods that a column of the paper's table shows."""
@@ -298,14 +302,26 @@ class Scores:
             for column in self.columns
         }
 
-    @property
+    @cached_property
     def ranked(self) -> tuple[MethodColumn, ...]:
-        """The methods that compete."""
-        return tuple(column for column in self.columns if column.competes)
+        """The methods that are ranked: all but added ones that lack data sets."""
+        scores = self.scores()
+        own = [column.heading for column in self.columns if not column.added]
+        block = scores.loc[complete_part(scores[own]).means.index]
+        return tuple(
+            column
+            for column in self.columns
+            if not column.added or bool(block[column.heading].notna().all())
+        )
+
+    @property
+    def unranked(self) -> tuple[MethodColumn, ...]:
+        """The methods that are shown and not ranked."""
+        return tuple(column for column in self.columns if column not in self.ranked)
 
     @property
     def lent(self) -> tuple[str, ...]:
-        """The labels of competing methods that only a lender has."""
+        """The labels of ranked methods that only a lender has."""
         own, lenders = self.source.methods, _methods_of(self.source.lenders)
         labels = (label for column in self.ranked for label in column.labels)
         return tuple(x for x in labels if x in lenders and x not in own)
@@ -323,7 +339,8 @@ class Scores:
         The paper's figures and ranks then have nothing of ours to stand beside.
         """
         in_paper = self.source.published is not None
-        return in_paper and not all(column.published for column in self.ranked)
+        own = (column for column in self.columns if not column.added)
+        return in_paper and not all(column.published for column in own)
 
     @property
     def sign(self) -> int:
@@ -361,19 +378,27 @@ class Scores:
         return self.sign * self.wide(self.frame["ours_mean"].where(complete))
 
     def ranked_scores(self) -> pd.DataFrame:
-        """Return :meth:`scores` of the methods that compete."""
+        """Return :meth:`scores` of the methods that are ranked."""
         return self.scores()[[column.heading for column in self.ranked]]
 
     def published_scores(self) -> pd.DataFrame:
-        """Return the paper's means, as :meth:`ranked_scores` does ours."""
+        """Return the paper's means of its own columns, as :meth:`scores` does ours."""
         means = self.sign * self.wide(self.frame["paper_mean"])
-        return means[[column.heading for column in self.ranked]]
+        return means[[column.heading for column in self.columns if not column.added]]
+
+    def wins(self) -> pd.Series:
+        """Return how often each shown method is the best of its row, as bold shows it.
+
+        That is over the data sets on which all that are ranked are complete.
+        """
+        block = complete_part(self.ranked_scores()).means.index
+        return win_counts(self.scores().loc[block].round(self.source.digits))
 
     def best_of_row(self, row: Row) -> set[str]:
-        """Return the competing columns that print the best complete figure."""
+        """Return the columns that print the best complete figure."""
         printed = {
             column.heading: round(self.sign * entry.ours.mean, self.source.digits)
-            for column in self.ranked
+            for column in self.columns
             if (entry := self.entries[row.heading, column.heading]).ours.complete
         }
         best = max(printed.values(), default=math.nan)

@@ -70,23 +70,42 @@ def mean_ranks(means: pd.DataFrame) -> pd.Series:
     >>> mean_ranks(pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})).to_dict()
     {'a': 1.25, 'b': 1.75}
     """
-    return _ranks(complete_part(means).means).mean()
+    return rank_rows(complete_part(means).means).mean()
 
 
-def _ranks(means: pd.DataFrame) -> pd.DataFrame:
-    return means.rank(axis=1, ascending=False, method="average")
+def rank_rows(means: pd.DataFrame) -> pd.DataFrame:
+    """Return the rank of each method on each data set, 1 being the best."""
+    return means.round(_DECIMALS).rank(axis=1, ascending=False, method="average")
 
 
 def win_counts(means: pd.DataFrame) -> pd.Series:
-    """Return on how many complete data sets each method is best, alone or with others.
+    """Return on how many data sets each method is best, alone or with others.
+
+    No method is left out: one that is not complete counts where it has a figure.
 
     Examples
     --------
     >>> win_counts(pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})).to_dict()
     {'a': 2, 'b': 1}
     """
-    whole = complete_part(means).means
-    return whole.eq(whole.max(axis=1), axis=0).sum()
+    return _best(means).sum()
+
+
+def win_shares(means: pd.DataFrame) -> pd.Series:
+    """Return :func:`win_counts` in which methods that are equally good share a win.
+
+    Examples
+    --------
+    >>> win_shares(pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.8]})).to_dict()
+    {'a': 1.5, 'b': 0.5}
+    """
+    best = _best(means)
+    return best.div(best.sum(axis=1), axis=0).sum()
+
+
+def _best(means: pd.DataFrame) -> pd.DataFrame:
+    rounded = means.round(_DECIMALS)
+    return rounded.eq(rounded.max(axis=1), axis=0)
 
 
 @dataclass(frozen=True)
@@ -116,7 +135,7 @@ def friedman(means: pd.DataFrame, *, correct_ties: bool = True) -> FriedmanResul
     from scipy import stats
 
     part = complete_part(means)
-    ranks, (n, k) = _ranks(part.means), part.means.shape
+    ranks, (n, k) = rank_rows(part.means), part.means.shape
     chi2 = math.nan
     if n > 1 and k > 1:
         between = float(((ranks.mean() - (k + 1) / 2) ** 2).sum())

@@ -17,6 +17,7 @@ from drmbench.files import replacing
 from drmbench.report.analyses.agreement import agreement_tables, rules_tables
 from drmbench.report.analyses.comparison import LINES, View, score_table
 from drmbench.report.analyses.distribution import distribution_table
+from drmbench.report.analyses.leaderboards import leaderboard_tables
 from drmbench.report.analyses.naive import naive_tables
 from drmbench.report.analyses.seconds import measured_tables, seconds_table
 from drmbench.report.analyses.significance import significance_tables
@@ -94,6 +95,25 @@ def experiment_tables(
     return [*scores, *measured]
 
 
+def all_tables(
+    results: Mapping[str, Results],
+    *,
+    view: View = "both",
+    metric: str | None = None,
+) -> list[Table]:
+    """Return the paper's tables of data sets, and those of experiments and of regimes.
+
+    Experiments none of which reproduces anything leave the paper's out. `view` and `metric` are as for :func:`experiment_tables`. Where a metric is named
+    there are no leaderboards: each regime has a metric of its own.
+    """
+    tables = experiment_tables(results, view=view, metric=metric)
+    if not results or any(r.experiment.reproduces for r in results.values()):
+        tables = [*dataset_tables(), *tables]
+    if metric is None:
+        tables += leaderboard_tables(results.values())
+    return tables
+
+
 def _with_makers(table: Table, results: Sequence[Results]) -> Table:
     """Return a table that names what computed its cells, if it was not one code."""
     notes = [
@@ -160,18 +180,17 @@ def rendered_tables(
     *,
     view: View = "both",
     metric: str | None = None,
-    datasets: bool = True,
+    whole: bool = True,
 ) -> Iterator[tuple[str, str]]:
     """Give the name and text of every file that tables are written to.
 
-    Of ``md`` that is the documents and, last of all, their index; ``datasets`` says
-    whether the paper's tables of data sets are among them, if an experiment reproduces
-    some of the paper.
+    Of ``md`` that is the documents and, last of all, their index; ``whole`` says
+    whether the tables of data sets and of regimes are among them.
     """
-    tables = experiment_tables(results, view=view, metric=metric)
-    of_paper = any(r.experiment.reproduces for r in results.values())
-    described = dataset_tables() if datasets and of_paper else ()
-    found = documents(results, [*described, *tables])
+    tables = (all_tables if whole else experiment_tables)(
+        results, view=view, metric=metric
+    )
+    found = documents(results, tables)
     for document in found:
         for table in document.tables:
             for ending, render in RENDERERS.items():
@@ -194,8 +213,9 @@ def write_tables(
 ) -> list[Path]:
     """Write the tables of experiments, and an index of the documents.
 
-    Without names, all experiments and the tables of data sets are written, into a
-    folder ``tables`` of ``out``. The index is the last of the files that are returned.
+    Without names, all experiments, the leaderboards and the tables of data sets are
+    written, into a folder ``tables`` of ``out``. The index is the last of the files
+    that are returned.
 
     Raises
     ------
@@ -210,9 +230,7 @@ def write_tables(
             raise InputError(f"no format {name!r}; there are {listed}, and all")
     results, folder = load_results(results_folder, names), out / "tables"
     formats = FORMATS if "all" in formats else formats
-    found = rendered_tables(
-        results, formats, view=view, metric=metric, datasets=not names
-    )
+    found = rendered_tables(results, formats, view=view, metric=metric, whole=not names)
     rendered = dict(found)
     try:
         if INDEX in rendered:

@@ -94,6 +94,27 @@ def test_ranks_and_bars(tmp_path: Path) -> None:
     assert "p < 0.001 (honest mode, 3 methods, N = 10 data sets)" in drawing.caption
 
 
+def test_ranks_have_the_methods_that_the_tables_rank(tmp_path: Path) -> None:
+    """Also those that the paper does not have; what misses a data set is named."""
+    make_results(
+        tmp_path,
+        "imbalanced",
+        datasets=KEEL,
+        methods=("drm-rbf", "nb", "svm-balanced", "c45-plain"),
+        metrics=("gmean",),
+        reproduces="table8",
+        values={
+            **{(name, "svm-balanced"): 0.99 for name in KEEL},
+            (KEEL[0], "c45-plain"): "it failed",
+        },
+    )
+    drawing = draw(tmp_path)["imbalanced_ranks"]
+    shown = texts(drawing.figure)
+    assert "svm-balanced  1.00" in shown
+    assert not any("c45-plain" in text for text in shown)
+    assert "c45-plain (no complete results)" in drawing.caption
+
+
 def test_ranks_have_a_panel_a_mode(drawings: dict[str, Drawing]) -> None:
     panels = drawings["imbalanced_ranks"].figure.axes
     titles = [panel.get_title(loc="left") for panel in panels]

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from result_files import make_results
+from result_files import KEEL, make_results
 from sample_results import DEVIATION, FAILURE, MISSING
 from table_cells import to_html
 
@@ -345,3 +345,16 @@ def test_the_command_says_what_is_wrong(run, tmp_path):
     blocked = run("report", *there, "--out", str(tmp_path / "taken" / "report.html"))
     assert blocked.code == 2
     assert "cannot write" in blocked.err
+
+
+def test_leaderboards_are_a_section_where_there_are_enough_data_sets(tmp_path):
+    common = {"reproduces": "table8", "metrics": ("gmean",)}
+    make_results(tmp_path / "many", "imbalanced", datasets=KEEL, **common)
+    make_results(tmp_path / "few", "imbalanced", datasets=KEEL[:2], **common)
+    many, few = (gather(load_results(tmp_path / name)) for name in ("many", "few"))
+    outline = Outline(page(many))
+    assert {"leaderboards", "leaderboard_rare"} <= set(outline.ids)
+    assert "#leaderboards" in outline.links
+    assert len(outline.ids) == len(set(outline.ids))
+    assert few.leaderboards == []
+    assert "leaderboards" not in Outline(page(few)).ids

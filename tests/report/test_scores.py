@@ -38,7 +38,8 @@ def test_the_papers_column_shows_the_method_and_not_its_variants(tmp_path):
     (source,) = table_sources(results)
     columns = {column.heading: column for column in source.columns()}
     assert columns["DRM(R)"].labels == ("drm-rbf",)
-    assert not columns["wide"].competes
+    assert columns["wide"].added
+    assert not columns["DRM(R)"].added
 
 
 def test_the_frame_has_one_row_per_cell_and_is_what_the_scores_are(tmp_path):

@@ -16,6 +16,7 @@ from table_cells import cells, records, tables_of
 from drmbench.paper import published_cells, published_table
 from drmbench.report.analyses.comparison import score_table
 from drmbench.report.scores import table_sources
+from drmbench.report.statistics import holm
 from drmbench.running.results import load_results
 from drmbench.words import OPTIMISTIC
 
@@ -116,9 +117,10 @@ def test_one_split_has_no_spread_and_disagrees_by_half_a_percent(tmp_path):
     assert found["wins", "paper"]["DRM-GD"].text == "2"
 
 
-def test_methods_beyond_the_paper_do_not_compete(tmp_path):
+def with_added_methods(folder, values=None):
+    """Write Table 8 with two methods of the paper and two that it does not have."""
     make_results(
-        tmp_path,
+        folder,
         "imbalanced",
         datasets=KEEL,
         methods=(
@@ -132,17 +134,68 @@ def test_methods_beyond_the_paper_do_not_compete(tmp_path):
         values={
             **{(name, "drm-linear"): 0.99 for name in KEEL},
             **{(name, "drm-rbf"): 0.9 for name in KEEL},
+            **(values or {}),
         },
     )
-    found = tables_of(tmp_path)
+    return tables_of(folder)
+
+
+def test_methods_beyond_the_paper_are_ranked_with_the_others(tmp_path):
+    """Whoever is best is bold, wins and comes first, be it the paper's or not."""
+    found = with_added_methods(tmp_path)
     table = found["imbalanced-gmean-honest-mode"]
     assert [c.heading for c in table.columns][-2:] == ["drm-rbf-variance", "drm-linear"]
     row = cells(table)["haberman", "ours"]
-    assert (row["DRM(R)"].bold, row["drm-linear"].bold) == (True, False)
-    assert cells(table)["wins", "ours"]["DRM(R)"].text == "4"
-    assert cells(table)["wins", "ours"]["drm-linear"].text == ""
+    assert (row["DRM(R)"].bold, row["drm-linear"].bold) == (False, True)
+    assert cells(table)["wins", "ours"]["DRM(R)"].text == "0"
+    assert cells(table)["wins", "ours"]["drm-linear"].text == "4"
+    assert cells(table)["mean rank", "ours"]["drm-linear"].text == "1.00"
+    assert cells(table)["wins", "paper"]["drm-linear"].text == ""
     ranks = found["imbalanced-gmean-honest-mode-statistics"]
-    assert [row[0].text for row in ranks.rows] == ["DRM(R)", "SVM(R)"]
+    assert [row[0].text for row in ranks.rows][:2] == ["drm-linear", "DRM(R)"]
+    assert len(ranks.rows) == 4
+    tests = found["imbalanced-gmean-honest-mode-wilcoxon"]
+    assert {row[1].text for row in tests.rows} == {
+        *("SVM(R)", "drm-rbf-variance", "drm-linear")
+    }
+
+
+def test_an_added_method_that_misses_a_data_set_costs_the_ranks_none(tmp_path):
+    """It is named with what it has; its bold and wins stay its own."""
+    found = with_added_methods(tmp_path, {("ecoli1", "drm-linear"): "it failed"})
+    table = found["imbalanced-gmean-honest-mode"]
+    shown = cells(table)
+    assert shown["mean rank", "ours"]["drm-linear"].text == "–"
+    assert shown["wins", "ours"]["drm-linear"].text == "3"
+    assert shown["wins", "ours"]["DRM(R)"].text == "1"  # on ecoli1
+    note = next(note for note in table.notes if note.startswith("Bold is"))
+    assert "over the 4 of 4 data sets" in note
+    assert note.endswith(", drm-linear (3).")
+    tests = found["imbalanced-gmean-honest-mode-wilcoxon"]
+    assert "drm-linear" not in {row[1].text for row in tests.rows}
+    (beyond,) = found["imbalanced-gmean-honest-mode-wilcoxon-beyond"].rows
+    assert [cell.text for cell in beyond[:5]] == ["DRM(R)", "drm-linear", "0", "0", "3"]
+
+
+def test_bold_of_the_papers_line_is_the_best_of_its_figures(tmp_path):
+    """The paper prints 0.9852 in bold beside 0.9859: that is marked, not repeated."""
+    found = with_added_methods(tmp_path)["imbalanced-gmean-honest-mode"]
+    row = cells(found)["new thyroid 2", "paper"]
+    assert (row["NB"].text, row["NB"].bold) == ("0.9859 ± 0.0142", True)
+    assert (row["DRM(P)"].bold, row["DRM(P)"].mark) == (False, "§")
+    assert any(note.startswith("§ the paper prints it") for note in found.footnotes)
+    assert cells(found)["haberman", "paper"]["DRM(R)"].bold
+
+
+def test_holm_is_over_each_pair_of_the_table_once(tmp_path):
+    make_results(
+        tmp_path, "mine", datasets=KEEL, methods=("drm-rbf", "drm-poly", "nb", "rf")
+    )
+    rows = tables_of(tmp_path)["mine-accuracy-honest-mode-wilcoxon"].rows
+    pairs = [frozenset((row[0].text, row[1].text)) for row in rows]
+    assert len(pairs) == len(set(pairs)) == 5
+    assert [row[8].value for row in rows] == holm([row[7].value for row in rows])
+    assert not any(cell.bold for row in rows for cell in row)
 
 
 def test_marks_and_footnotes(tmp_path):
@@ -251,16 +304,18 @@ def test_bold_ties_wins_and_incomplete(drawn):
 
 
 def check_wins(row, complete):
-    """Compare with wins over the data sets on which all that count are complete."""
+    """Compare with bold figures on the data sets on which all ranked are complete."""
     there = [d for d in DATASETS if any(s == d for s, _ in complete)]
     kept = [
         m for m in METHODS if 2 * sum((d, m) in complete for d in there) >= len(there)
     ]
-    whole = [d for d in there if all((d, m) in complete for m in kept)]
+    whole = [d for d in there if kept and all((d, m) in complete for m in kept)]
     for method in METHODS:
-        if method not in kept or not whole:
+        if not whole or not any((d, method) in complete for d in DATASETS):
             assert row[method].text == "–"
         else:
-            bests = {d: max(complete[d, m] for m in kept) for d in whole}
-            wins = sum(complete[d, method] == bests[d] for d in whole)
+            bests = {
+                d: max(t for (s, _), t in complete.items() if s == d) for d in whole
+            }
+            wins = sum(complete.get((d, method), "no") == bests[d] for d in whole)
             assert row[method].text == str(wins)

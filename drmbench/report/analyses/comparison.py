@@ -17,7 +17,7 @@ from drmbench.report.scores import (
     TableSource,
     scores_of,
 )
-from drmbench.report.statistics import complete_part, mean_ranks, win_counts
+from drmbench.report.statistics import complete_part, mean_ranks
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
@@ -39,7 +39,7 @@ LINES: dict[View, tuple[str, ...]] = {
     "both": ("ours", "paper", "difference"),
     "difference": ("difference",),
 }
-SUBSTITUTE, DEVIATION = "†", "‡"
+SUBSTITUTE, DEVIATION, PRINTED_BOLD = "†", "‡", "§"
 
 _Record = Mapping[Any, Any]
 
@@ -68,6 +68,7 @@ def score_table(
                 cells = [_ours(record, digits, reasons) for record in part]
             else:
                 cells = [_beside(line, record, digits) for record in part]
+                cells = _best_bold(cells, scores.sign) if line == "paper" else cells
             if line == "ours" or len(lines) == 1 or any(cell.text for cell in cells):
                 rows.append((*_heads(head, line, lines), *cells))
     headings = (
@@ -77,6 +78,11 @@ def score_table(
     footnotes = list(_source_footnotes(scores))
     if "difference" in lines and frame["mark"].any():
         footnotes.append(f"{DISAGREES}.")
+    if any(cell.mark == PRINTED_BOLD for row in rows for cell in row):
+        footnotes.append(
+            f"{PRINTED_BOLD} the paper prints it in bold, though another figure of its"
+            " row is better."
+        )
     summaries = tuple(_summary_rows(scores, lines))
     return Table(
         experiment=source.id,
@@ -128,13 +134,24 @@ def _beside(line: str, record: _Record, digits: int) -> Cell:
     return replace(cell, bold=record["paper_best"] and cell.value is not None)
 
 
+def _best_bold(cells: Sequence[Cell], sign: int) -> list[Cell]:
+    """Return the paper's figures with the best in bold, and a mark on what else was."""
+    figures = [sign * cell.value for cell in cells if cell.value is not None]
+    best = sign * max(figures, default=math.nan)
+    return [
+        replace(cell, bold=False, mark=PRINTED_BOLD)
+        if cell.bold and cell.value != best
+        else replace(cell, bold=cell.value == best)
+        for cell in cells
+    ]
+
+
 def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
     """Give wins and mean ranks of ours and of the paper's, as far as they are shown."""
     ours, paper = scores.ranked_scores(), scores.published_scores()
-    # What is printed the same is a tie, as bold shows it; the paper's bold is its own.
     wins = {
-        "ours": win_counts(ours.round(scores.source.digits)),
-        "paper": scores.wide(scores.frame["paper_best"]).sum()[ours.columns],
+        "ours": scores.wins()[scores.scores().notna().any()],
+        "paper": scores.wide(scores.frame["paper_best"]).sum()[paper.columns],
     }
     dashes_last = paper.dropna(how="all").fillna(-1.0)
     ranks = {"ours": mean_ranks(ours), "paper": mean_ranks(dashes_last)}
@@ -142,12 +159,14 @@ def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, 
     for title, found, digits in (("wins", wins, 0), ("mean rank", ranks, 2)):
         for line in [name for name in lines if name in found]:
             values = found[line] if counted or line == "paper" else found[line][:0]
+            values = values.astype(float).round(digits)
             best = values.max() if title == "wins" else values.min()
             cells = []
             for column in scores.columns:
                 value = float(values.get(column.heading, math.nan))
                 if math.isnan(value):
-                    cells.append(Cell(NO_FIGURE if column.competes else ""))
+                    none = line == "paper" and column.added
+                    cells.append(Cell("" if none else NO_FIGURE))
                 else:
                     text, is_best = f"{value:.{digits}f}", bool(value == best)
                     cells.append(Cell(text, value, is_best))
@@ -223,8 +242,8 @@ def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
         yield _block_note(scores)
     if "paper" in lines:
         yield (
-            "Wins of the paper's are what it prints in bold; in its mean ranks a dash"
-            " is last."
+            "Wins of the paper's are what it prints in bold; its mean ranks are among"
+            " its own columns, and a dash is last."
         )
     if scores.splits_columns:
         yield (
@@ -243,17 +262,19 @@ def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _block_note(scores: Scores) -> str:
-    """Say over which data sets wins and ranks are."""
+    """Say over which data sets wins and ranks are, and who is not ranked."""
     part = complete_part(scores.ranked_scores())
-    left_out = ""
-    if part.dropped_methods and len(part.means):
-        left_out = f", without {', '.join(part.dropped_methods)}"
     text = (
-        "Bold is the best complete figure of a row as printed. Wins and mean ranks of"
-        f" ours are over the {len(part.means)} of {len(scores.rows)} data sets on"
-        f" which every method is complete{left_out}."
+        "Bold is the best complete figure of a row as printed, of all methods shown."
+        f" Wins and mean ranks of ours are over the {len(part.means)} of"
+        f" {len(scores.rows)} data sets on which every ranked method is complete."
     )
-    beyond = ", ".join(c.heading for c in scores.columns if not c.competes)
-    if beyond:
-        text += f" Beyond the paper, and in none of these: {beyond}."
+    names = (*part.dropped_methods, *(column.heading for column in scores.unranked))
+    if names and len(part.means):
+        there = scores.scores().notna().sum()
+        counts = ", ".join(f"{name} ({there[name]})" for name in names)
+        text += (
+            " Not ranked, because they have no figure on some of these (in brackets,"
+            f" on how many data sets they have one): {counts}."
+        )
     return text

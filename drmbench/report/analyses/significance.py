@@ -10,7 +10,7 @@ import pandas as pd
 
 from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.scores import Scores, TableSource, scores_of
+from drmbench.report.scores import DRM_FAMILIES, Scores, TableSource, scores_of
 from drmbench.report.statistics import (
     ALPHA,
     FriedmanResult,
@@ -18,9 +18,9 @@ from drmbench.report.statistics import (
     cliques,
     critical_difference,
     friedman,
+    holm,
     mean_ranks,
     wilcoxon_against,
-    win_counts,
 )
 from drmbench.report.table import (
     NO_FIGURE,
@@ -36,14 +36,16 @@ from drmbench.words import MODES, OPTIMISTIC, metric_words
 
 #: Methods that are tested against all others; without them, all that are a DRM.
 REFERENCES = ("drm-rbf", "drm-poly")
-#: Families of methods that are a DRM, as manifests have them.
-_DRM = ("drm", "drm-large", "drm-balanced")
 
 
 def significance_tables(
     source: TableSource, mode: ScalingMode, metric: str
 ) -> Iterator[Table]:
-    """Give the table of ranks and the tables of paired tests."""
+    """Give the table of ranks and the tables of paired tests.
+
+    The methods that are ranked are tested together; those that miss data sets apart,
+    each over the data sets that it has.
+    """
     scores = scores_of(source, mode, metric)
     means, references = scores.ranked_scores(), _references(scores)
     result = friedman(means)
@@ -67,35 +69,40 @@ def significance_tables(
         kind="ranks",
         title=title.format("ranks"),
         columns=left("method") + right("mean rank", "wins") + left("not told apart"),
-        rows=tuple(_ranks_rows(means, distance, source.digits)),
+        rows=tuple(_ranks_rows(mean_ranks(means), distance, scores.wins())),
         notes=(*_test_notes(result, distance), *notes, dropped),
     )
     yield _paired_table(
         **about,
         kind="wilcoxon",
         title=title.format("Wilcoxon's tests"),
-        tests=[test for name in references for test in wilcoxon_against(means, name)],
+        tests=list(_each_pair_once(means, references)),
         notes=(*notes, dropped),
     )
-    # What an experiment adds to a table of the paper is tested apart, so that the
-    # correction of the others does not depend on it; and not against the higher of two
-    # methods on the test parts, which is not comparable with a single one.
-    added = [c.heading for c in scores.columns if not c.competes]
-    single = [c.heading for c in scores.columns if len(c.labels) == 1]
-    beyond = [
+    unranked = [column.heading for column in scores.unranked]
+    others = [
         test
         for name in references
-        if added and name in single
-        for test in wilcoxon_against(scores.scores(), name, added, pairwise=True)
+        if unranked
+        for test in wilcoxon_against(scores.scores(), name, unranked, pairwise=True)
     ]
-    if beyond:
+    if others:
         yield _paired_table(
             **about,
             kind="wilcoxon-beyond",
-            title=title.format("Wilcoxon's tests against methods beyond the paper"),
-            tests=beyond,
+            title=title.format("Wilcoxon's tests against methods that miss data sets"),
+            tests=others,
             notes=(*notes, "Each over the data sets on which both are complete."),
         )
+
+
+def _each_pair_once(
+    means: pd.DataFrame, references: Sequence[str]
+) -> Iterator[PairedTest]:
+    """Test each reference against all methods but the references before it."""
+    for number, name in enumerate(references):
+        others = [x for x in means.columns if x not in references[:number]]
+        yield from wilcoxon_against(means, name, others)
 
 
 def _references(scores: Scores) -> list[str]:
@@ -105,25 +112,23 @@ def _references(scores: Scores) -> list[str]:
         label
         for results in (*scores.source.lenders, *scores.source.results)
         for label, entry in results.methods.items()
-        if entry.get("family") in _DRM
+        if entry.get("family") in DRM_FAMILIES
     }
     return found or [c.heading for c in scores.ranked if drm & set(c.labels)]
 
 
 def _ranks_rows(
-    means: pd.DataFrame, distance: float, digits: int
+    ranks: pd.Series, distance: float, wins: pd.Series
 ) -> Iterator[tuple[Cell, ...]]:
-    ranks = mean_ranks(means).sort_values(kind="stable")
+    ranks = ranks.sort_values(kind="stable")
     groups = [] if math.isnan(distance) else cliques(ranks, distance)
-    # As bold shows them: what is printed the same is a tie.
-    wins = win_counts(means.round(digits)).to_dict()
     for name, rank in ranks.items():
         # The letters of the groups that a method is in, as compact displays have them.
         letters = (chr(ord("a") + i) for i, group in enumerate(groups) if name in group)
         yield (
             Cell(str(name)),
             Cell(f"{rank:.2f}", float(rank)),
-            count_cell(wins[name]),
+            count_cell(int(wins[str(name)])),
             Cell(" ".join(letters)),
         )
 
@@ -152,10 +157,11 @@ def _paired_table(
     *, tests: Sequence[PairedTest], notes: Sequence[str], **about: str
 ) -> Table:
     rows = []
+    family = holm([test.p for test in tests])
     lower = get_metric(about["metric"]).better == "lower"
     turned = ", its sign turned because lower is better" if lower else ""
-    for test in tests:
-        significant = test.p_holm < ALPHA
+    for test, p_holm in zip(tests, family, strict=True):
+        significant = p_holm < ALPHA
         verdict = "better" if test.wins > test.losses else "worse"
         rows.append(
             (
@@ -165,7 +171,7 @@ def _paired_table(
                 signed_cell(test.median_difference, 4),
                 Cell(f"{test.statistic:g}", test.statistic),
                 Cell(probability(test.p), test.p),
-                Cell(probability(test.p_holm), test.p_holm, bold=significant),
+                Cell(probability(p_holm), p_holm),
                 Cell(verdict if significant else NO_FIGURE),
             )
         )
@@ -181,7 +187,7 @@ def _paired_table(
         notes=(
             "Two-sided; a difference is the method's mean minus the other's on a data"
             f" set{turned}, an equal mean counts half for each. Holm's correction is"
-            " over the tests of one method.",
+            " over all tests of the table.",
             *notes,
         ),
     )

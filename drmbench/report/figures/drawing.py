@@ -202,7 +202,7 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_LISTED])} and {len(names) - _LISTED} more"
 
 
-def left_out(part: CompletePart) -> list[str]:
+def left_out(part: CompletePart, more: Iterable[str] = ()) -> list[str]:
     """Return the data sets and methods that are not complete, to say so."""
-    dropped = (*part.dropped_datasets, *part.dropped_methods)
+    dropped = (*part.dropped_datasets, *part.dropped_methods, *more)
     return [f"{name} (no complete results)" for name in dropped]

@@ -56,6 +56,8 @@ class Standing:
     ranks: pd.Series[float]  #: Mean ranks, best first
     cd: float  #: Nemenyi's critical difference
     families: dict[str, str]  #: The family of each method, by its name in the tables
+    #: Methods of the tables that are not ranked, because they miss data sets
+    unranked: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, scores: Scores) -> Standing | None:
@@ -73,7 +75,9 @@ class Standing:
         if n < _FEWEST or k < 2:
             return None
         ranks = mean_ranks(part.means).sort_values(kind="stable")
-        return cls(scores.mode, part, ranks, critical_difference(k, n), families)
+        unranked = tuple(column.heading for column in scores.unranked)
+        cd = critical_difference(k, n)
+        return cls(scores.mode, part, ranks, cd, families, unranked)
 
     @cached_property
     def bars(self) -> list[tuple[float, float, int]]:
@@ -185,7 +189,7 @@ def _caption(results: Results, scores: Scores, standings: Sequence[Standing]) ->
         value = "p < 0.001" if test.f_p < 0.001 else f"p = {test.f_p:.3f}"
         sizes = f"{test.k} methods, N = {test.n} data sets"
         tests.append(f"{value} ({standing.mode} mode, {sizes})")
-        for text in left_out(standing.part):
+        for text in left_out(standing.part, standing.unranked):
             modes.setdefault(text, []).append(standing.mode)
     gaps = [
         text if len(found) == len(standings) else f"{text} in {found[0]} mode"
