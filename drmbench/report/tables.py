@@ -103,8 +103,9 @@ def all_tables(
 ) -> list[Table]:
     """Return the paper's tables of data sets, and those of experiments and of regimes.
 
-    Experiments none of which reproduces anything leave the paper's out. `view` and `metric` are as for :func:`experiment_tables`. Where a metric is named
-    there are no leaderboards: each regime has a metric of its own.
+    Experiments none of which reproduces anything leave the paper's out. `view` and
+    `metric` are as for :func:`experiment_tables`. Where a metric is named there are no
+    leaderboards: each regime has a metric of its own.
     """
     tables = experiment_tables(results, view=view, metric=metric)
     if not results or any(r.experiment.reproduces for r in results.values()):
