@@ -39,6 +39,8 @@ class Finding:
     explanation: str = ""  #: What it was tested on, and what it was not
     #: The differences behind a claim that one method is better, tested
     comparisons: tuple[Comparison, ...] = ()
+    #: For how many things it holds, of how many, where it is about several
+    counted: tuple[int, int] | None = None
 
 
 def and_not(
@@ -203,6 +205,7 @@ class Picked:
         claimed: float,
         numbers: str,
         comparisons: tuple[Comparison, ...] = (),
+        counted: tuple[int, int] | None = None,
     ) -> Finding:
         """Return the finding, with what was left out; then never fully reproduced.
 
@@ -218,7 +221,7 @@ class Picked:
         if self.absent:
             remarks.append(f"Not run: {', '.join(self.absent)}.")
             status = "partly" if status == "reproduced" else status
-        return Finding(status, numbers, " ".join(remarks), comparisons)
+        return Finding(status, numbers, " ".join(remarks), comparisons, counted)
 
 
 def _by_reason(reasons: Mapping[str, str]) -> str:
@@ -240,9 +243,15 @@ class Evidence:
     #: :func:`stored_scores`, or a function that remembers what it gave
     read: Callable[[Results, ScalingMode, str], ScoreTable] = stored_scores
 
-    def finding(self, holds: float, claimed: float, numbers: str) -> Finding:
+    def finding(
+        self,
+        holds: float,
+        claimed: float,
+        numbers: str,
+        counted: tuple[int, int] | None = None,
+    ) -> Finding:
         """Return the finding of a check that leaves nothing out."""
-        return Finding(self.rules.grade(holds, claimed), numbers)
+        return Finding(self.rules.grade(holds, claimed), numbers, counted=counted)
 
     def scores(self, metric: str = "") -> ScoreTable:
         """Return the figures of all results and tables, joined."""

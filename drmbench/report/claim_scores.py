@@ -57,7 +57,8 @@ def best_count(
         lost,
         "not on ",
     )
-    return picked.finding(int(won.sum()), len(claimed), numbers)
+    counted = (int(won.sum()), len(won))
+    return picked.finding(counted[0], len(claimed), numbers, counted=counted)
 
 
 def top_two(
@@ -185,7 +186,8 @@ def competitive(
     far = [f"{name} by {behind[name]:.4f}" for name in near.index[~near]]
     numbers = f"at most {margin:g} below the best rival on {near.sum()} of {len(near)}"
     numbers = and_not(numbers, far, "further below on ")
-    return picked.finding(int(near.sum()), share * len(near), numbers)
+    counted = (int(near.sum()), len(near))
+    return picked.finding(counted[0], share * len(near), numbers, counted=counted)
 
 
 def far_behind(

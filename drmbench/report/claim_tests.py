@@ -80,7 +80,7 @@ def outperforms(
         }
     tests = _over_datasets(pairs)
     met, numbers = _counted(evidence, tests)
-    return picked.finding(met, len(tests), numbers, tests)
+    return picked.finding(met, len(tests), numbers, tests, (met, len(tests)))
 
 
 def improves(
@@ -95,7 +95,7 @@ def improves(
         }
     )
     met, numbers = _counted(evidence, tests)
-    return picked.finding(met, len(tests), numbers, tests)
+    return picked.finding(met, len(tests), numbers, tests, (met, len(tests)))
 
 
 def above_rival(
@@ -129,13 +129,14 @@ def above_rival(
         f" (at worst by {-min(0.0, gain.min()):.4f});"
         f" {100 * share:g} % must not be below"
     )
+    counted = (wins + ties, len(gain))
     if not tested:
-        return picked.finding(met, share * len(gain), numbers)
+        return picked.finding(met, share * len(gain), numbers, counted=counted)
     tests = _over_datasets(gains)
     if evidence.rules.ahead(tests) < len(tests):
         met = min(met, int(share * len(gain)) - 1)
     numbers += f"; {_counted(evidence, tests)[1]}"
-    return picked.finding(met, share * len(gain), numbers, tests)
+    return picked.finding(met, share * len(gain), numbers, tests, counted)
 
 
 def sampling_helps(
@@ -159,7 +160,7 @@ def sampling_helps(
         }
     )
     met, numbers = _counted(evidence, tests)
-    return picked.finding(met, len(tests), numbers, tests)
+    return picked.finding(met, len(tests), numbers, tests, (met, len(tests)))
 
 
 def _test_samples(evidence: Evidence, name: str) -> int:
@@ -211,7 +212,7 @@ def significantly_above(
         both = zip(second.best(family).items(), second.best(rivals), strict=True)
         texts = [f"{name} {one:.3f} to {other:.3f}" for (name, one), other in both]
         numbers += f"; {beside} beside it, DRM to SVM: {', '.join(texts)}"
-    return picked.finding(met, len(tests), numbers, tests)
+    return picked.finding(met, len(tests), numbers, tests, (met, len(tests)))
 
 
 def exceeds(
