@@ -24,6 +24,8 @@ Relation = Literal["ahead", "behind", "equivalent", "undecided"]
 
 #: Of all intervals.
 CONFIDENCE = 0.95
+#: Differences that agree to so many decimals are equal.
+_DECIMALS = 10
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ def compare_over_datasets(
     >>> found.tally, found.difference, found.interval, found.p
     ((5, 0, 1), 2.5, (-1.0, 5.0), 0.09375)
     """
-    values = np.where(np.abs(differences) > ROUNDING, differences, 0.0)
+    # What differs by rounding alone is a tie, of two methods and of two differences.
+    values = differences.round(_DECIMALS) + 0.0
     difference, interval = typical_difference(values)
     p, n, counts = wilcoxon_exact(values)[1], len(values), tally(values)
     return Comparison(ours, theirs, n, "data sets", counts, difference, interval, p, p)

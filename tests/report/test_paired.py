@@ -82,6 +82,12 @@ def test_a_shift_shifts_difference_and_interval(values: np.ndarray, by: int) -> 
 
 def test_rounding_is_a_tie() -> None:
     assert tally(np.array([1e-12, -1e-12, 0.1, -0.2])) == (1, 2, 1)
+    noisy = np.array([0.1 + 0.2, -0.3, 0.3, 0.5, -0.1, 0.2])  # the first is 0.3 + 4e-17
+    plain = np.array([0.3, -0.3, 0.3, 0.5, -0.1, 0.2])
+    assert noisy[0] != plain[0]
+    assert compare_over_datasets("a", "b", noisy) == compare_over_datasets(
+        "a", "b", plain
+    )
     found = compare_over_datasets("a", "b", np.full(8, 1e-12))
     assert (found.tally, found.p, found.difference) == ((0, 8, 0), 1.0, 0.0)
 
