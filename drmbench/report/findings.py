@@ -79,29 +79,27 @@ class Findings:
 
     def paper_columns(self, table: str, mode: ScalingMode = "honest") -> list[str]:
         """Return the columns of a table that are the paper's methods."""
-        source = self.source(table)
-        published = source.published.columns if source.published else ()
-        names = {*published, *_parts_of(source)}
-        experiments = (*source.results, *source.lenders)
         labels = {
             label
-            for results in experiments
-            for label, entry in results.methods.items()
-            if entry.get("column") in names
+            for column in self.source(table).columns()
+            if column.published
+            for label in column.labels
         }
         return [
             column.heading
             for column in self._scored(table, mode, "").columns
-            if column.published or labels & set(column.labels)
+            if labels & set(column.labels)
         ]
 
     def sets(self, table: str, mode: ScalingMode = "honest", **part: Any) -> int:
         """Return how many data sets have a figure of any method."""
         return len(self.scores(table, mode, **part))
 
-    def complete_sets(self, table: str, mode: ScalingMode = "honest") -> int:
+    def complete_sets(
+        self, table: str, mode: ScalingMode = "honest", **part: Any
+    ) -> int:
         """Return how many data sets have a figure of every method that is ranked."""
-        return len(complete_part(self.scores(table, mode)).means)
+        return len(complete_part(self.scores(table, mode, **part)).means)
 
     def unfailed_sets(self, table: str, mode: ScalingMode = "honest") -> int:
         """Return on how many data sets no method failed on any split."""
@@ -172,9 +170,8 @@ class Findings:
         names = {row.heading: row.dataset for row in found.rows}
         means = self.scores(table, mode)
         gains = (means[ours] - means[theirs]).dropna()
-        groups = [
-            self.origins.get(names[str(at)], names[str(at)]) for at in gains.index
-        ]
+        datasets = [names[str(heading)] for heading in gains.index]
+        groups = [self.origins.get(name, name) for name in datasets]
         averaged = gains.groupby(groups).mean().to_numpy(dtype=np.float64)
         return compare_over_datasets(ours, theirs, averaged)
 
@@ -250,7 +247,10 @@ class Findings:
         """
         grounds = self.claim(name).grounds
         found = grounds[ground] if ground else next(iter(grounds.values()))
-        assert found.counted is not None, name
+        if found.counted is None:
+            raise OutdatedTextError(
+                f"the claim {name} is {found.status}: rewrite what the template says"
+            )
         return "{} of {}".format(*found.counted)
 
     def relations(self, name: str, relation: str) -> int:
@@ -285,13 +285,6 @@ class Findings:
                 f"the rows no longer say this, rewrite it in the template: {said!r}"
             )
         return text
-
-
-def _parts_of(source: TableSource) -> list[str]:
-    """Return the columns of which a table of the paper shows the higher."""
-    published = source.published
-    higher = published.higher_of.values() if published else ()
-    return [part for parts in higher for part in parts]
 
 
 def _differences(means: pd.DataFrame, ours: str, theirs: str) -> Any:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from drmbench.errors import CheckFailedError
 from drmbench.report.analyses.comparison import score_table
-from drmbench.report.findings import Findings
+from drmbench.report.findings import Findings, OutdatedTextError
 from drmbench.report.findings_cost import CostFindings
 from drmbench.report.findings_printed import PrintedFindings
 from drmbench.report.paired import Comparison
@@ -33,11 +33,16 @@ class Texts:
     """Documents that are filled in from the templates of a folder and stored results.
 
     Both methods raise an `OutdatedTextError` if the rows no longer say what a sentence
-    of a template says.
+    of a template says. ``origins`` is as for :class:`Findings`.
     """
 
-    def __init__(self, templates: Path, results: Mapping[str, Results]) -> None:
-        findings = Findings(results)
+    def __init__(
+        self,
+        templates: Path,
+        results: Mapping[str, Results],
+        origins: Mapping[str, str] | None = None,
+    ) -> None:
+        findings = Findings(results, origins)
         self.results = results
         self._environment = Environment(
             loader=FileSystemLoader(templates),
@@ -62,7 +67,12 @@ class Texts:
 
     def render(self, template: str) -> str:
         """Return the document of a template."""
-        return reflow(self._environment.get_template(template).render())
+        try:
+            return reflow(self._environment.get_template(template).render())
+        except (KeyError, UndefinedError) as error:
+            raise OutdatedTextError(
+                f"{template} speaks of what the rows do not have: {error}"
+            ) from error
 
     def fill(self, document: str) -> str:
         """Fill in the marked parts of a document, and leave the rest as it is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -84,6 +85,20 @@ def test_which_sets_are_the_papers(findings: Findings) -> None:
     assert findings.beyond_paper("alizadeh-2000-v1")
     total = findings.sets("keel100")
     assert findings.sets("keel100", only=findings.beyond_paper) == total - 15
+
+
+def test_the_papers_methods_without_their_variants(findings: Findings) -> None:
+    results = dict(findings.results)
+    found = results["imbalanced"]
+    variant = {**found.methods["drm-rbf"], "label": "drm-rbf, wide"}
+    methods = [*found.manifest["methods"], variant]
+    changed = replace(found, manifest=found.manifest | {"methods": methods})
+    more = Findings({**results, "imbalanced": changed})
+    for table, number in (("table3", 9), ("table8", 10)):
+        assert more.paper_columns(table) == findings.paper_columns(table)
+        assert len(more.paper_columns(table)) == number
+    assert len(findings.paper_columns("table9", "paper")) == 10
+    assert len(findings.paper_columns("table9")) == 17
 
 
 def test_a_part_of_a_table(findings: Findings) -> None:

@@ -150,6 +150,16 @@ def test_the_text_survives_new_methods_and_data_sets(
     assert "beat almost every method the paper compared it with" in text
 
 
+def test_origins_are_told_where_they_are_known(reference: dict[str, Results]) -> None:
+    names = reference["keel100"].datasets
+    origins = {name: name.rstrip("0123456789").partition("-")[0] for name in names}
+    texts = Texts(TEMPLATES, reference, origins)
+    said = " ".join(texts.render("reproduction.md.j2").split())
+    number = len(set(origins.values()))
+    assert f"Averaged within each of {number} origins the balanced SVM against" in said
+    assert "Averaged within" not in rendered(reference)
+
+
 def test_a_sentence_that_is_no_longer_true_is_refused(
     reference: dict[str, Results],
 ) -> None:
@@ -159,6 +169,17 @@ def test_a_sentence_that_is_no_longer_true_is_refused(
     worse = rows["gmean"].where(rows["method"] != "svm-balanced", rows["gmean"] / 2)
     changed = {**reference, "imbalanced": with_rows(found, rows.assign(gmean=worse))}
     with pytest.raises(OutdatedTextError, match="Telling an SVM, with one option"):
+        rendered(changed)
+
+
+def test_a_method_that_is_gone_is_named(reference: dict[str, Results]) -> None:
+    found = reference["imbalanced"]
+    rows = found.rows[found.rows["method"] != "svm-balanced"]
+    methods = [
+        entry for entry in found.manifest["methods"] if entry["label"] != "svm-balanced"
+    ]
+    changed = {**reference, "imbalanced": with_rows(found, rows, methods=methods)}
+    with pytest.raises(OutdatedTextError, match=r"do not have: 'svm-balanced'"):
         rendered(changed)
 
 
