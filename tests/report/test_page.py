@@ -239,6 +239,7 @@ def test_kinds_and_protocols_are_counted_apart(results):
     )
     assert "Under the honest protocol 2 hold, 2 in part and 0 not" in said
     assert "1 arithmetic claim can be checked" in said
+    assert "✓ reproduced honest: ◐ partly IV-C f, empirical" in said
     assert "So can 1 of the empirical ones: by the printed figures 0 hold, 1 in" in said
 
 
