@@ -28,7 +28,7 @@ ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers; the tests also run in one process.
 WORKERS ?= 2
 
-.PHONY: help demo test test-oldest lock check lint types arrows docs format tables figures report sums regression bench clean data
+.PHONY: help demo test test-oldest lock check lint types arrows docs format tables figures report text sums regression bench clean data
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ figures: $(VENV)/.installed ## Regenerate the figures from results/reference
 
 report: $(VENV)/.installed ## Everything on one page, results/report.html
 	@$(BIN)/drmbench report
+
+text: $(VENV)/.installed ## REPRODUCTION.md and the README's figures, from results/reference
+	@$(BIN)/python tools/write_text.py --write
 
 sums: $(VENV)/.installed ## Record checksums of tables, figures and page in every format
 	@$(BIN)/python tools/result_sums.py --write

@@ -13,6 +13,7 @@ import typer
 from drmbench import __version__
 from drmbench.cli import (
     checks,
+    claims,
     compare,
     config,
     data,
@@ -42,6 +43,7 @@ for module in (
     publish,
     keel_cells,
     checks,
+    claims,
     methods,
     fit_predict,
 ):

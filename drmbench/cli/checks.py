@@ -1,16 +1,7 @@
-"""``drmbench check`` and ``claims``: what stored results are held against.
-
-The committed results must be sound, fresh ones must agree with them, and both are what
-the claims of the paper are judged by.
-"""
+"""``drmbench check``: committed results must be sound, fresh ones agree with them."""
 
 from __future__ import annotations
 
-import dataclasses
-import textwrap
-from collections import Counter
-from itertools import groupby
-from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -22,9 +13,6 @@ from drmbench.cli.output import examples
 from drmbench.errors import CheckFailedError, InputError
 
 app = typer.Typer()
-
-
-_WIDTH = 88
 
 
 @app.command(
@@ -136,48 +124,3 @@ def _update(reference: Path, results: Path, names: list[str]) -> None:
         raise InputError(f"cannot write to {reference}: {error}") from error
     for line in (*altered, *failure_text(found).splitlines(), *written):
         typer.echo(line)
-
-
-@app.command(
-    epilog=examples(
-        "drmbench claims",
-        "drmbench claims --results results/runs",
-        "drmbench claims --json",
-    )
-)
-def claims(
-    results: Annotated[
-        Path | None, Option(help=f"Folder of results; {REFERENCE} if not given.")
-    ] = None,
-    json: Annotated[bool, Option("--json", help="Print the verdicts as JSON.")] = False,
-) -> None:
-    """Print each claim of the paper: reproduced, partly, not reproduced, not testable.
-
-    Claims are tested on stored results, in the paper's own protocol and beside it in
-    the honest one; some on the paper's own tables. What has not been run is not
-    testable, and the command that would run it is shown.
-    """
-    from drmbench.report.claims import judge
-    from drmbench.running.results import load_results
-
-    if results is not None and not results.is_dir():
-        raise InputError(f"{results} is not a folder of results")
-    verdicts = judge(load_results(reference_folder(results or REFERENCE)))
-    if json:
-        rows = [dataclasses.asdict(verdict) for verdict in verdicts]
-        typer.echo(dumps(rows, indent=2, ensure_ascii=False))
-        return
-    for section, members in groupby(verdicts, lambda verdict: verdict.section):
-        typer.echo(f"{section}\n{'=' * len(section)}")
-        for verdict in members:
-            texts = [f"“{verdict.quote}”", verdict.numbers, verdict.explanation]
-            if verdict.status == "not testable":
-                texts += [f"Run: {command}" for command in verdict.commands]
-            typer.echo(f"{verdict.status.upper()}: {verdict.id}")
-            for text in filter(None, texts):
-                lines = textwrap.wrap(text, _WIDTH - 2, subsequent_indent="  ")
-                typer.echo(textwrap.indent("\n".join(lines), "  "))
-            typer.echo()
-    counts = Counter(verdict.status for verdict in verdicts)
-    counted = ", ".join(f"{number} {status}" for status, number in counts.items())
-    typer.echo(f"{len(verdicts)} claims: {counted}")

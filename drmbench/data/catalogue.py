@@ -244,6 +244,11 @@ def load_catalogue() -> Catalogue:
     return Catalogue(catalogue_file("registry.yaml"))
 
 
+def origins() -> dict[str, str]:
+    """Return which origin (:func:`origin_of`) each data set of the catalogue has."""
+    return {name: origin_of(name) for name in load_catalogue().names}
+
+
 def origin_of(name: str) -> str:
     """Return which publication of samples a data set comes from.
 

@@ -13,6 +13,7 @@ import pandas as pd
 from drmbench.paper import published_table
 from drmbench.protocol.allowance import ROUNDING
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.paired import Comparison, Relation
 from drmbench.report.scores import TableSource, scores_of
 from drmbench.running.results import Results
 
@@ -36,6 +37,10 @@ class Finding:
     status: Status  #: The answer
     numbers: str  #: The figures behind it, in a sentence
     explanation: str = ""  #: What it was tested on, and what it was not
+    #: The differences behind a claim that one method is better, tested
+    comparisons: tuple[Comparison, ...] = ()
+    #: For how many things it holds, of how many, where it is about several
+    counted: tuple[int, int] | None = None
 
 
 def and_not(
@@ -47,17 +52,27 @@ def and_not(
 
 @dataclass(frozen=True)
 class Rules:
-    """How counts become a status; the numbers are in ``paper/claims.yaml``."""
+    """How counts and tests become words; the numbers are in ``paper/claims.yaml``."""
 
     partly_share: float  #: Share of what is claimed from which a claim holds in part
     enough_share: float  #: Share of the claim's data sets without which nothing is said
+    level: float  #: Corrected p value below which one method is ahead of another
+    equivalent: float  #: Methods whose difference is surely no larger are equivalent
+
+    def relation(self, comparison: Comparison) -> Relation:
+        """Return what a comparison allows to claim."""
+        return comparison.relation(self.level, self.equivalent)
+
+    def ahead(self, comparisons: Iterable[Comparison]) -> int:
+        """Return in how many comparisons ours is ahead."""
+        return sum(self.relation(one) == "ahead" for one in comparisons)
 
     def grade(self, holds: float, claimed: float) -> Status:
         """Return the status of a claim of which so much holds.
 
         Examples
         --------
-        >>> rules = Rules(partly_share=0.5, enough_share=0.5)
+        >>> rules = Rules(0.5, 0.5, level=0.05, equivalent=0.01)
         >>> rules.grade(7, 7), rules.grade(4, 7), rules.grade(3, 7)
         ('reproduced', 'partly', 'not reproduced')
         """
@@ -184,7 +199,14 @@ class Picked:
         present = [column for column in columns if column in self.values]
         return str(self.values.loc[row, present].fillna(-np.inf).idxmax())
 
-    def finding(self, holds: float, claimed: float, numbers: str) -> Finding:
+    def finding(
+        self,
+        holds: float,
+        claimed: float,
+        numbers: str,
+        comparisons: tuple[Comparison, ...] = (),
+        counted: tuple[int, int] | None = None,
+    ) -> Finding:
         """Return the finding, with what was left out; then never fully reproduced.
 
         Data sets may be left out, and the text says so; a rival may not.
@@ -199,7 +221,7 @@ class Picked:
         if self.absent:
             remarks.append(f"Not run: {', '.join(self.absent)}.")
             status = "partly" if status == "reproduced" else status
-        return Finding(status, numbers, " ".join(remarks))
+        return Finding(status, numbers, " ".join(remarks), comparisons, counted)
 
 
 def _by_reason(reasons: Mapping[str, str]) -> str:
@@ -221,9 +243,15 @@ class Evidence:
     #: :func:`stored_scores`, or a function that remembers what it gave
     read: Callable[[Results, ScalingMode, str], ScoreTable] = stored_scores
 
-    def finding(self, holds: float, claimed: float, numbers: str) -> Finding:
+    def finding(
+        self,
+        holds: float,
+        claimed: float,
+        numbers: str,
+        counted: tuple[int, int] | None = None,
+    ) -> Finding:
         """Return the finding of a check that leaves nothing out."""
-        return Finding(self.rules.grade(holds, claimed), numbers)
+        return Finding(self.rules.grade(holds, claimed), numbers, counted=counted)
 
     def scores(self, metric: str = "") -> ScoreTable:
         """Return the figures of all results and tables, joined."""

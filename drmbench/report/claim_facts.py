@@ -82,6 +82,7 @@ def _extremes(
         share * len(table),
         f"{least} least on {low.sum()}, {most} most on {high.sum()}, both on {met} of"
         f" {len(table)} data sets ({unit}): {'; '.join(texts)}",
+        (met, len(table)),
     )
 
 
@@ -138,6 +139,7 @@ def linear_time(evidence: Evidence, *, points: int, least_r2: float) -> Finding:
         len(fits),
         f"R² of a straight line at least {least_r2:g} for {met} of {len(fits)} curves;"
         f" lowest {fits[low]:.4f} ({low})",
+        (met, len(fits)),
     )
 
 
@@ -157,7 +159,7 @@ def falls_with_beta(evidence: Evidence, *, methods: Names, slack: float) -> Find
     met = len(rises) - len(up)
     numbers = f"{met} of {len(rises)} curves never rise by more than {slack:g}"
     numbers = and_not(f"{numbers} iterations", up, "rising: ")
-    return evidence.finding(met, len(rises), numbers)
+    return evidence.finding(met, len(rises), numbers, (met, len(rises)))
 
 
 def iterations_within(
@@ -182,6 +184,7 @@ def iterations_within(
         f" set, algorithm, β; {100 * share:g} % asked for); median"
         f" {rows['iterations'].median():.1f}, most {most['iterations']:.1f}"
         f" ({most['dataset']} {most['method']} β = {most['beta']:g})",
+        (int(within.sum()), len(rows)),
     )
 
 
@@ -221,7 +224,7 @@ def bold_marks(evidence: Evidence) -> Finding:
             )
     right = len(rows) - len(wrong)
     numbers = "; ".join([f"bold is the highest in {right} of {len(rows)} rows", *wrong])
-    return evidence.finding(right, len(rows), numbers)
+    return evidence.finding(right, len(rows), numbers, (right, len(rows)))
 
 
 def same_column(evidence: Evidence, *, family: Names, column: str) -> Finding:
@@ -306,4 +309,5 @@ def granularity(
     right = total - sum(map(len, wrong.values()))
     texts = [f"{name}: {', '.join(cells)}" for name, cells in wrong.items()]
     numbers = f"{right} of {total} figures can be such multiples"
-    return evidence.finding(right, total, and_not(numbers, texts, between="; "))
+    numbers = and_not(numbers, texts, between="; ")
+    return evidence.finding(right, total, numbers, (right, total))

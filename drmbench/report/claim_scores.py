@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
-
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
+from typing import Any
 
 from drmbench.protocol.allowance import ROUNDING
 from drmbench.report.claim_evidence import (
@@ -20,22 +16,14 @@ from drmbench.report.claim_evidence import (
     Finding,
     Groups,
     Names,
-    NotTestableError,
     and_not,
     printed_scores,
 )
-from drmbench.report.statistics import wilcoxon_exact
 
 
 def _members(groups: Groups) -> list[str]:
     """Return the columns of all groups."""
     return [column for members in groups.values() for column in members]
-
-
-def _tally(gains: pd.Series[float] | NDArray[np.float64]) -> tuple[int, int, int]:
-    """Return how many differences are wins, ties and losses."""
-    wins, losses = int((gains > ROUNDING).sum()), int((gains < -ROUNDING).sum())
-    return wins, len(gains) - wins - losses, losses
 
 
 # ------------------------------------------------------------- who is best, how often
@@ -48,21 +36,15 @@ def best_count(
     family: Names,
     rivals: Names,
     exceptions: Names = (),
-    members: Literal["any", "every"] = "any",
-    strict: bool = False,
-    beside: str = "",
 ) -> Finding:
     """Check on how many data sets a family of columns has the best figure.
 
     Of the data sets that are evidence, as many must be won as the paper claims of
-    these, that is all but its own exceptions among them. Any member of the family may
-    win, or every one must; where it is strict, a tie with a rival is not enough.
-    `beside` is a second metric to show.
+    these, that is all but its own exceptions among them. A tie counts as best.
     """
     picked = evidence.pick(datasets, family, rivals)
-    ours = picked.best(family) if members == "any" else picked.worst(family)
-    theirs = picked.best(rivals)
-    won = ours - theirs > (ROUNDING if strict else -ROUNDING)
+    ours, theirs = picked.best(family), picked.best(rivals)
+    won = ours - theirs > -ROUNDING
     claimed = [name for name in picked.values.index if name not in exceptions]
     lost = [
         f"{name} {ours[name]:.4f} to {theirs[name]:.4f}"
@@ -75,12 +57,8 @@ def best_count(
         lost,
         "not on ",
     )
-    if beside and evidence.results:
-        second = evidence.pick(datasets, family, rivals, metric=beside)
-        pairs = zip(second.best(family).items(), second.best(rivals), strict=True)
-        texts = [f"{name} {ours:.3f} to {theirs:.3f}" for (name, ours), theirs in pairs]
-        numbers += f"; {beside} beside it, DRM to SVM: {', '.join(texts)}"
-    return picked.finding(int(won.sum()), len(claimed), numbers)
+    counted = (int(won.sum()), len(won))
+    return picked.finding(counted[0], len(claimed), numbers, counted=counted)
 
 
 def top_two(
@@ -163,33 +141,6 @@ def gains(
     return picked.finding(met, len(points), numbers)
 
 
-def exceeds(
-    evidence: Evidence,
-    *,
-    dataset: str,
-    family: Names,
-    rivals: Names,
-    by: float,
-    tolerance: float,
-) -> Finding:
-    """Check that a family exceeds its rivals by so much on one data set.
-
-    ``tolerance`` is for the rounding of the printed figures; above the rivals, but by
-    less, holds in part.
-    """
-    picked = evidence.pick([dataset], family, rivals)
-    rival = float(picked.best(rivals).iloc[0])
-    leads = {c: float(picked.values[c].iloc[0]) - rival for c in family}
-    lead = max(leads.values())
-    listed = ", ".join(f"{name} {100 * lead:+.1f}" for name, lead in leads.items())
-    return picked.finding(
-        2 if lead >= by - tolerance else int(lead > ROUNDING),
-        2,
-        f"points above {picked.best_column(dataset, rivals)} ({rival:.4f}):"
-        f" {listed} (claimed {100 * by:g})",
-    )
-
-
 def figure_and_deficit(
     evidence: Evidence,
     *,
@@ -235,7 +186,8 @@ def competitive(
     far = [f"{name} by {behind[name]:.4f}" for name in near.index[~near]]
     numbers = f"at most {margin:g} below the best rival on {near.sum()} of {len(near)}"
     numbers = and_not(numbers, far, "further below on ")
-    return picked.finding(int(near.sum()), share * len(near), numbers)
+    counted = (int(near.sum()), len(near))
+    return picked.finding(counted[0], share * len(near), numbers, counted=counted)
 
 
 def far_behind(
@@ -303,86 +255,7 @@ def close_columns(
     return picked.finding(int(near.sum()), share * len(near), numbers)
 
 
-# ------------------------------------------------- one against another, over all sets
-
-
-def outperforms(
-    evidence: Evidence, *, datasets: Names, family: Names, groups: Groups
-) -> Finding:
-    """Check a family against each of some groups: more wins than losses, and a gain.
-
-    The best column of the family stands against the best of the group.
-    """
-    picked = evidence.pick(datasets, family, _members(groups))
-    ours = picked.best(family)
-    met, texts = 0, []
-    for name, members in groups.items():
-        gain = (ours - picked.best(members)).replace([np.inf, -np.inf], np.nan).dropna()
-        wins, ties, losses = _tally(gain)
-        met += wins > losses and gain.mean() > 0
-        texts.append(
-            f"{name} {wins} wins, {ties} ties, {losses} losses, mean {gain.mean():+.4f}"
-        )
-    return picked.finding(met, len(groups), f"against {'; '.join(texts)}")
-
-
-def above_rival(
-    evidence: Evidence,
-    *,
-    datasets: Names,
-    pairs: Sequence[tuple[str, str]],
-    share: float,
-    at: Names = ("",),
-) -> Finding:
-    """Check that a share of points of some curves is not below its rival's.
-
-    Besides, there must be more points above than below. `pairs` are labels and their
-    rivals', to which `at` appends what they have in common, such as `` beta=1``.
-    """
-    ends = [(ours + end, theirs + end) for ours, theirs in pairs for end in at]
-    picked = evidence.pick(datasets, [label for pair in ends for label in pair])
-    differences = [picked.best([ours]) - picked.best([theirs]) for ours, theirs in ends]
-    # A point at which both failed on every split is a tie.
-    gain = np.nan_to_num(np.concatenate(differences), posinf=np.inf, neginf=-np.inf)
-    wins, ties, losses = _tally(gain)
-    return picked.finding(
-        wins + ties if wins > losses else 0,
-        share * len(gain),
-        f"above on {wins}, equal on {ties}, below on {losses} of {len(gain)} points"
-        f" (at worst by {-min(0.0, gain.min()):.4f});"
-        f" {100 * share:g} % must not be below",
-    )
-
-
-def sampling_helps(
-    evidence: Evidence, *, datasets: Names, before: Groups, after: Groups, level: float
-) -> Finding:
-    """Check that over-sampling significantly improves classifiers.
-
-    Each over-sampled column is compared with the better of the classifier's own
-    columns by Wilcoxon's signed-rank test, one-sided, at ``level`` divided by the
-    number of comparisons. Data sets without one of the figures are left out of a pair.
-    """
-    sampled = _members(after)
-    picked = evidence.pick(datasets, [*_members(before), *sampled])
-    each = level / len(sampled)
-    met, texts = 0, []
-    for name, columns in after.items():
-        for column in columns:
-            gain = (picked.values[column] - picked.best(before[name])).to_numpy()
-            gain = gain[np.isfinite(gain)]
-            if not len(gain):
-                raise NotTestableError(f"{column} has no figure")
-            signed = gain[np.abs(gain) > ROUNDING]
-            p = wilcoxon_exact(signed, alternative="greater")[1]
-            met += p < each
-            texts.append(f"{column} {gain.mean():+.4f} (p {p:.2g}, {len(gain)} sets)")
-    return picked.finding(
-        met,
-        len(sampled),
-        f"{met} of {len(sampled)} significantly better (p < {each:.2g});"
-        f" mean gain {', '.join(texts)}",
-    )
+# ------------------------------------------- figures of the paper, and time
 
 
 def agrees_with_table(

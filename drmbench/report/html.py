@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from drmbench.report import facts, protocol_words
+from drmbench.report import claims, facts, protocol_words
 from drmbench.report.table import Table, anchor
 
 #: Columns from which a table on the page is printed in smaller letters.
@@ -27,7 +27,7 @@ _ENVIRONMENT = Environment(
     keep_trailing_newline=True,
 )
 _ENVIRONMENT.globals.update(WIDE=WIDE, LONG=LONG)
-_ENVIRONMENT.globals.update(facts=facts, words=protocol_words)
+_ENVIRONMENT.globals.update(claims=claims, facts=facts, words=protocol_words)
 _ENVIRONMENT.filters["anchor"] = anchor
 
 

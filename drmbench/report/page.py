@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files as shipped
@@ -20,7 +19,7 @@ from drmbench.errors import InputError
 from drmbench.files import replacing
 from drmbench.report import facts, figures
 from drmbench.report.analyses.leaderboards import leaderboard_tables
-from drmbench.report.claims import Verdict, judge
+from drmbench.report.claims import Ground, Verdict, counts, judge
 from drmbench.report.figures.drawing import Drawing
 from drmbench.report.html import inline_svg, render
 from drmbench.report.protocol_words import run_command, target_words, times
@@ -151,9 +150,19 @@ class Content:
 
     @property
     def statuses(self) -> dict[str, tuple[str, int]]:
-        """What a verdict can be: its mark, and how many verdicts are that."""
-        counts = Counter[str](judged.status for judged in self.verdicts)
-        return {status: (mark, counts[status]) for status, mark in STATUSES.items()}
+        """What a verdict can be: its mark, and how many empirical claims are that.
+
+        It is the verdict under the paper's protocol, where there is one.
+        """
+        return self.counted("empirical", "paper")
+
+    def counted(self, kind: str, ground: Ground) -> dict[str, tuple[str, int]]:
+        """Return marks and counts of the verdicts of claims of a kind on a ground."""
+        found = counts([one for one in self.verdicts if one.kind == kind], ground)
+        return {
+            status: (mark, found[status])  # type: ignore[index]
+            for status, mark in STATUSES.items()
+        }
 
     @property
     def run_sentence(self) -> str:

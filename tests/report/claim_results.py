@@ -90,7 +90,7 @@ def make_large(folder: Path) -> None:
     make_results(
         folder,
         "large",
-        datasets=names_of("large"),
+        datasets=[{"name": name, "n_test": 10_000} for name in names_of("large")],
         methods=LARGE,
         values=value,
         modes=("maxabs",),

@@ -224,7 +224,8 @@ def _rows(
     if fill:
         yield {**row, **fill(split, figure)}
     else:
-        yield {**row, **_classified(figure, metrics)}
+        tested = {"n_test": dataset["n_test"]} if "n_test" in dataset else {}
+        yield {**row, **_classified(figure, metrics), **tested}
 
 
 def _classified(value: float | None, metrics: Sequence[str]) -> dict[str, Any]:

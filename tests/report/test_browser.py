@@ -159,6 +159,24 @@ def test_claims_are_filtered_by_verdict(page):
     assert said == f"{len(left)} of {len(before)} claims shown"
 
 
+def test_claims_are_filtered_and_counted_by_kind(page):
+    shown = (
+        "[...document.querySelectorAll('.claim')].filter(c => !c.hidden)"
+        ".map(c => [c.dataset.kind, c.dataset.status])"
+    )
+    before = [tuple(pair) for pair in page.run(shown)]
+    label = (
+        "document.querySelector('fieldset input[value=\"partly\"]')"
+        ".parentElement.textContent.trim()"
+    )
+    counts = [before.count((kind, "partly")) for kind in ("empirical", "arithmetic")]
+    assert page.run(label) == f"partly ({counts[0]} + {counts[1]})"
+    page.click("document.querySelector('fieldset input[value=\"empirical\"]')")
+    left = [pair for pair in before if pair[0] == "arithmetic"]
+    assert [tuple(pair) for pair in page.run(shown)] == left
+    assert left
+
+
 def test_paper_gets_everything_but_the_controls(page):
     page.run(
         "document.querySelectorAll('tbody tr, .claim').forEach(e => e.hidden = true)"

@@ -43,13 +43,17 @@ def test_the_signed_rank_test_with_ties_against_all_signs() -> None:
     ("change", "status"), [(0.05, "reproduced"), (-0.05, "not reproduced")]
 )
 def test_smote_before_the_drm(tmp_path: Path, change: float, status: str) -> None:
-    for name, methods in (("imbalanced", ["drm-rbf"]), ("sampling", ["smote-drm"])):
+    both = {
+        "imbalanced": ["drm-rbf", "drm-poly"],
+        "sampling": ["smote-drm", "smote-drm-poly"],
+    }
+    for name, methods in both.items():
         make_results(
             tmp_path,
             name,
             datasets=names_of("keel"),
             methods=methods,
-            values=lambda _, m, *rest: 0.8 + (change if m == "smote-drm" else 0),
+            values=lambda _, m, *rest: 0.8 + (change if m.startswith("smote") else 0),
         )
     assert judged(tmp_path)["smote-improves-drm"].status == status
 

@@ -13,6 +13,7 @@ from result_files import make_results
 from scipy import stats
 from table_cells import cells, records
 
+from drmbench.data import origin_of
 from drmbench.errors import InputError
 from drmbench.report.analyses.leaderboards import leaderboard_tables
 from drmbench.report.leaderboard import board, comparisons, leaderboard
@@ -313,9 +314,14 @@ def test_no_table_of_too_little(tmp_path):
     assert list(leaderboard_tables(results_of(tmp_path))) == []
 
 
-def test_without_origins_each_data_set_is_said_to_be_its_own(tmp_path):
+def test_origins_are_those_of_the_catalogue_unless_others_are_given(tmp_path):
     keel(tmp_path)
-    first, _ = leaderboard_tables(results_of(tmp_path))
+    results = results_of(tmp_path)
+    first, _ = leaderboard_tables(results)
+    sets = {name for found in results for name in found.datasets}
+    count = len({origin_of(name) for name in sets})
+    assert f"from {count} origins" in first.notes[0]
+    first, _ = leaderboard_tables(results, {})
     assert "each taken for an origin of its own" in first.notes[0]
 
 

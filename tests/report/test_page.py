@@ -7,7 +7,7 @@ import hashlib
 import html
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -18,6 +18,8 @@ from table_cells import to_html
 
 from drmbench.config import SplitSpec
 from drmbench.report import figures
+from drmbench.report.claim_evidence import Finding
+from drmbench.report.claims import Claim, Part, Verdict
 from drmbench.report.facts import CellCount, count_cells, plain_table
 from drmbench.report.html import inline_svg
 from drmbench.report.page import Content, ExperimentContent, Group, gather, page
@@ -67,24 +69,25 @@ class Outline(HTMLParser):
             self.text.append(data)
 
 
-@dataclass(frozen=True)
-class FakeVerdict:
-    """What the page needs of a verdict."""
-
-    id: str
-    status: str
-    section: str = "IV-C"
-    quote: str = "DRM is <best> & fastest"
-    numbers: str = "3 of 4"
-    explanation: str = "Mean rank 1.5."
-    commands: tuple[str, ...] = ("drmbench run configs/gene.yaml",)
+def judged_as(
+    name,
+    status,
+    section="IV-C",
+    quote="DRM is <best> & fastest",
+    numbers="3 of 4",
+    explanation="Mean rank 1.5.",
+    experiment="gene",
+):
+    """Return a verdict that says so, in paper mode."""
+    claim = Claim(name, section, quote, (Part("best_count", {}, (experiment,)),))
+    return Verdict(claim, {"paper": Finding(status, numbers, explanation)})
 
 
 VERDICTS = (
-    FakeVerdict("a", "reproduced"),
-    FakeVerdict("b", "reproduced"),
-    FakeVerdict("c", "partly"),
-    FakeVerdict("d", "not testable", commands=()),
+    judged_as("a", "reproduced"),
+    judged_as("b", "reproduced"),
+    judged_as("c", "partly"),
+    judged_as("d", "not testable"),
 )
 
 
@@ -174,7 +177,7 @@ def test_text_from_results_is_never_markup(tmp_path):
         deviations=[evil],
         selection=evil,
     )
-    verdict = FakeVerdict("x", "partly", evil, evil, evil, evil, (evil,))
+    verdict = judged_as("x", "partly", evil, evil, evil, evil, evil)
     outline = Outline(page(Content(alone(load_results(tmp_path)), [verdict])))
     assert outline.tags["script"] == 1
     assert sum(evil in part for part in outline.text) > 12
@@ -221,6 +224,23 @@ def test_verdicts_are_counted_and_marked(results):
     assert outline.tags["article"] == 4
     assert "✓ reproduced" in outline.text
     assert "? not testable" in outline.text
+
+
+def test_kinds_and_protocols_are_counted_apart(results):
+    claim = Claim("e", "Tables", "a sum", (Part("row_count", {}, (), ("table2",)),))
+    sums = Verdict(claim, {"": Finding("partly", "18 of 19")})
+    tested = Finding("reproduced", "3 of 3")
+    both = replace(judged_as("f", "reproduced"), printed=Finding("partly", "2 of 3"))
+    both = replace(both, findings={"paper": tested, "honest": Finding("partly", "1")})
+    outline = Outline(page(Content(alone(results), [*VERDICTS, sums, both])))
+    said = " ".join(" ".join(outline.text).split())
+    assert (
+        "Of 5 empirical claims of the paper, 3 came out as printed, 1 in part" in said
+    )
+    assert "Under the honest protocol 2 hold, 2 in part and 0 not" in said
+    assert "1 arithmetic claim can be checked" in said
+    assert "✓ reproduced honest: ◐ partly IV-C f, empirical" in said
+    assert "So can 1 of the empirical ones: by the printed figures 0 hold, 1 in" in said
 
 
 def test_cells_are_counted_once_whatever_the_number_of_scalings(results):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from drmbench.data.catalogue import load_catalogue, origin_of
+from drmbench.data import catalogue
 from drmbench.report.fold_statistics import ROPE
 from drmbench.report.leaderboard import board, comparisons
 from drmbench.report.pool import Pool, pool_of
@@ -45,7 +45,7 @@ def leaderboard_tables(
     origins are those of the catalogue unless others are given.
     """
     if origins is None:
-        origins = {name: origin_of(name) for name in load_catalogue().names}
+        origins = catalogue.origins()
     whole = [r for r in results if r.experiment.split.max_train is None]
     for regime in REGIMES:
         pool = pool_of(whole, regime.name, origins=origins)

@@ -95,23 +95,37 @@
 
   const addClaimFilter = (list) => {
     const claims = [...list.querySelectorAll(".claim")];
-    const statuses = list.dataset.statuses.split(", ");
     const status = element("span", {}, told(claims.length, claims.length, "claim"));
     status.setAttribute("role", "status");
-    const boxes = statuses.map((name) =>
-      element("input", { type: "checkbox", checked: true, value: name }));
-    const labels = boxes.map((box) => {
-      const count = claims.filter((claim) => claim.dataset.status === box.value).length;
-      return element("label", {}, box, ` ${box.value} (${count})`);
-    });
+    const box = (name) =>
+      element("input", { type: "checkbox", checked: true, value: name });
+    const verdicts = list.dataset.statuses.split(", ").map(box);
+    const kinds = ["empirical", "arithmetic"].map(box);
+    const boxes = [...kinds, ...verdicts];
+    const counted = (test) => {
+      const found = claims.filter(test);
+      return kinds.map((kind) =>
+        found.filter((claim) => claim.dataset.kind === kind.value).length);
+    };
+    const labels = [
+      ...kinds.map((kind) => element("label", {}, kind, ` ${kind.value}`)),
+      // Claims of the two kinds are never added up.
+      ...verdicts.map((verdict) => {
+        const counts = counted((claim) => claim.dataset.status === verdict.value);
+        return element("label", {}, verdict, ` ${verdict.value} (${counts.join(" + ")})`);
+      }),
+    ];
     const update = () => {
-      const wanted = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
-      for (const claim of claims) claim.hidden = !wanted.has(claim.dataset.status);
+      const wanted = new Set(boxes.filter((one) => one.checked).map((one) => one.value));
+      for (const claim of claims) {
+        const { kind, status: verdict } = claim.dataset;
+        claim.hidden = !(wanted.has(kind) && wanted.has(verdict));
+      }
       const left = claims.filter((claim) => !claim.hidden).length;
       status.textContent = told(left, claims.length, "claim");
     };
-    for (const box of boxes) box.addEventListener("change", update);
-    const legend = element("legend", {}, "Show claims that are");
+    for (const one of boxes) one.addEventListener("change", update);
+    const legend = element("legend", {}, "Show claims that are (empirical + arithmetic)");
     const tools = element("fieldset", { className: "tools" }, legend, ...labels, status);
     list.before(tools);
   };
