@@ -1,4 +1,4 @@
-"""TextRenderer from templates: documents whose every number is computed from stored rows."""
+"""Documents from templates, whose every number is computed from stored rows."""
 
 from __future__ import annotations
 
