@@ -18,6 +18,8 @@ class Blob(NamedTuple):
 
     name: str
     data: bytes
+    #: Bytes that it may unpack to; None for a user's file, which has their limit
+    most: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
