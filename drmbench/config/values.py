@@ -28,6 +28,8 @@ from drmbench.metrics import METRICS
 
 #: Random splits and k-fold partitions of one data set; more is taken for a mistake.
 MAX_REPEATS = 1000
+#: Test examples and iterations that are measured; more take days.
+MAX_MEASURED = 1_000_000
 #: The methods whose single solves the kinds timing and convergence measure.
 SOLVERS = ("drm-gd", "drm-ppa", "drm-apg")
 SCALAR_METRICS = tuple(name for name, metric in METRICS.items() if metric.scalar)
@@ -209,11 +211,23 @@ class Listed:
 
 
 def _distinct(values: Sequence[Any]) -> Sequence[Any]:
-    keys = [(isinstance(value, bool), value) for value in values]  # 1 is 1.0, not true
-    twice = [n for n, key in enumerate(keys) if key in keys[:n]]
+    seen: set[Any] = set()
+    twice = []
+    for number, value in enumerate(values):
+        key = _key(value)
+        if key in seen:
+            twice.append(number)
+        seen.add(key)
     if twice:
         raise PydanticCustomError("twice", "has an item twice", {"items": twice})
     return values
+
+
+def _key(value: Any) -> Any:
+    """Return what tells values apart: 1 is 1.0, but not true."""
+    if isinstance(value, list):
+        return tuple(map(_key, value))
+    return isinstance(value, bool), value
 
 
 class Only:
@@ -261,6 +275,7 @@ Label = Annotated[
 ]
 Prose = Annotated[str, Text(one_line=False)]
 Count = Annotated[int, Number(ge=1, whole=True)]
+Measured = Annotated[int, Number(ge=1, le=MAX_MEASURED, whole=True)]
 TwoOrMore = Annotated[int, Number(ge=2, whole=True)]
 Repeats = Annotated[int, Number(ge=1, le=MAX_REPEATS, whole=True)]
 Share = Annotated[float, Number(gt=0, lt=1)]
