@@ -33,7 +33,6 @@ from drmbench.config.values import (
     Group,
     Label,
     Listed,
-    Measured,
     MethodName,
     Metric,
     Number,
@@ -187,9 +186,9 @@ class Measurement(Section):
     """Ridge penalties; timing has one."""
     sizes: Annotated[tuple[TwoOrMore, ...], Listed(at_least=0, or_one=True)] = ()
     """Training sizes of timing; the whole training part is always added."""
-    examples: Measured = 100
+    examples: Count = 100
     """Test examples, each solved by itself."""
-    iterations: Measured = 50
+    iterations: Count = 50
     """Iterations of each solve: exactly so many in timing, at most so many in
     convergence."""
     tol: Positive = 1e-5

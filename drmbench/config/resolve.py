@@ -59,6 +59,8 @@ from drmbench.shipped import shipped_configs
 MAX_BYTES = 200_000
 #: Data sets × methods × splits × modes; a plan of as many takes a minute and 2 GB.
 MAX_CELLS = 100_000
+#: Test examples, and iterations of each, that are measured.
+MAX_MEASURED = 1_000_000
 #: Splits of sets that the paper does not all split in one way.
 FALLBACK = SplitSpec(kind="kfold", k=5, repeats=1)
 
@@ -606,6 +608,10 @@ class _Draft:
         for key, only in (("sizes", Only("timing")), ("tol", Only("convergence"))):
             if key in measure.model_fields_set and only.problem(kind):
                 self.refuse(("measure", key), only.problem(kind))
+        for key in ("examples", "iterations"):
+            if getattr(measure, key) > MAX_MEASURED:
+                reason = f"at most {MAX_MEASURED:,}, or it would take days"
+                self.refuse(("measure", key), reason)
         if kind == "timing" and len(measure.betas) > 1:
             self.refuse(("measure", "betas"), "timing is measured at one beta")
         smallest = min(measure.sizes, default=math.inf)

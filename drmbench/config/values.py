@@ -28,8 +28,6 @@ from drmbench.metrics import METRICS
 
 #: Random splits and k-fold partitions of one data set; more is taken for a mistake.
 MAX_REPEATS = 1000
-#: Test examples and iterations that are measured; more take days.
-MAX_MEASURED = 1_000_000
 #: The methods whose single solves the kinds timing and convergence measure.
 SOLVERS = ("drm-gd", "drm-ppa", "drm-apg")
 SCALAR_METRICS = tuple(name for name, metric in METRICS.items() if metric.scalar)
@@ -275,7 +273,6 @@ Label = Annotated[
 ]
 Prose = Annotated[str, Text(one_line=False)]
 Count = Annotated[int, Number(ge=1, whole=True)]
-Measured = Annotated[int, Number(ge=1, le=MAX_MEASURED, whole=True)]
 TwoOrMore = Annotated[int, Number(ge=2, whole=True)]
 Repeats = Annotated[int, Number(ge=1, le=MAX_REPEATS, whole=True)]
 Share = Annotated[float, Number(gt=0, lt=1)]
