@@ -90,6 +90,9 @@ class NpzArchive(Mapping[str, NDArray[Any]]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._members  # nothing is read
+
     def __len__(self) -> int:
         return len(self._members)
 
