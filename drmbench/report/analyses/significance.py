@@ -47,7 +47,8 @@ def significance_tables(
     scores = scores_of(source, mode, metric)
     means, references = scores.ranked_scores(), _references(scores)
     result = friedman(means)
-    title = f"{source.title}: {metric_words(metric)}, {{}}, {MODES[mode].title}"
+    head = f"{source.title}: {metric_words(metric)}"
+    tail = MODES[mode].title
     about: dict[str, Any] = {"experiment": source.id, "metric": metric, "mode": mode}
     notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
     named = ", ".join(result.dropped_datasets)
@@ -65,7 +66,7 @@ def significance_tables(
     yield Table(
         **about,
         kind="ranks",
-        title=title.format("ranks"),
+        title=f"{head}, ranks, {tail}",
         columns=left("method") + right("mean rank", "wins") + left("not told apart"),
         rows=tuple(_ranks_rows(means, distance, source.digits)),
         notes=(*_test_notes(result, distance), *notes, dropped),
@@ -73,7 +74,7 @@ def significance_tables(
     yield _paired_table(
         **about,
         kind="wilcoxon",
-        title=title.format("Wilcoxon's tests"),
+        title=f"{head}, Wilcoxon's tests, {tail}",
         tests=[test for name in references for test in wilcoxon_against(means, name)],
         notes=(*notes, dropped),
     )
@@ -92,7 +93,7 @@ def significance_tables(
         yield _paired_table(
             **about,
             kind="wilcoxon-beyond",
-            title=title.format("Wilcoxon's tests against methods beyond the paper"),
+            title=f"{head}, Wilcoxon's tests against methods beyond the paper, {tail}",
             tests=beyond,
             notes=(*notes, "Each over the data sets on which both are complete."),
         )
