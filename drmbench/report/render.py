@@ -55,6 +55,11 @@ _LATEX = {
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
+#: What is markup in Markdown: also underscores beside a word, links, and entities.
+_MARKUP = re.compile(
+    r"([\\*<]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|&(?=#?\w+;))", re.ASCII
+)
+
 #: Letters and accents that LaTeX knows without further packages.
 _KNOWN = frozenset("ßæÆøØœŒłŁıȷ‘’“”—•")
 _ACCENTS = frozenset(
@@ -126,7 +131,7 @@ def to_markdown(table: Table) -> str:
     <BLANKLINE>
     """
     rules = [":---" if c.align == "left" else "---:" for c in table.columns]
-    lines = [[markdown_text(column.text) for column in table.columns]]
+    lines = [[markdown_name(column.text) for column in table.columns]]
     lines += [list(map(_markdown_cell, row)) for row in table.rows]
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
     below = [f"\n{markdown_text(note)}" for note in (*table.footnotes, *table.notes)]
@@ -135,9 +140,14 @@ def to_markdown(table: Table) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = markdown_text(cell.text)
+    text = markdown_name(cell.text)
     emphasised = f"**{text}**" if cell.bold and text else text
     return f"{emphasised} {cell.mark}".strip()
+
+
+def markdown_name(text: str) -> str:
+    """Return a text as :func:`markdown_text` does, without code in it."""
+    return markdown_text(text).replace("`", r"\`")
 
 
 def markdown_text(text: str) -> str:
@@ -154,10 +164,10 @@ def markdown_text(text: str) -> str:
 def markdown_prose(text: str) -> str:
     """Return a text as :func:`markdown_text` does, to stand outside of a table.
 
-    Brackets stay: without what would have to follow them they are no link.
+    What has no effect where it stands is left: brackets without a link, underscores
+    within a word. Code in backticks, as in our own sentences, stays code.
     """
-    one_line = " ".join(text.split())
-    return re.sub(r"([\\*<]|\](?=[(\[:]))", r"\\\1", one_line)
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
 
 def link_text(text: str) -> str:
