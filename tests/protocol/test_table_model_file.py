@@ -29,7 +29,12 @@ from drmbench.methods.registry import builtin_names, get_method
 from drmbench.methods.registry import with_overrides as overridden
 from drmbench.protocol import safe_objects, table_model_file
 from drmbench.protocol.protocol import Protocol, SelectionPlan
-from drmbench.protocol.safe_objects import TRUSTED, dump_object, load_object
+from drmbench.protocol.safe_objects import (
+    TRUSTED,
+    dump_object,
+    foreign_types,
+    load_object,
+)
 from drmbench.protocol.table_model import TableModel, fit_table_model
 from drmbench.protocol.table_model_file import (
     is_table_model,
@@ -347,7 +352,8 @@ def test_members_are_checked_before_they_are_read(
 
 def test_sparse_matrices_are_still_read() -> None:
     matrix = csr_matrix(np.eye(3))
-    found = load_object(dump_object({"kept": matrix, "n": 2**128}))
+    data = dump_object({"kept": matrix, "n": 2**128})
+    found = load_object(data, trust=foreign_types(data))
     assert (found["kept"] != matrix).nnz == 0
     assert found["n"] == 2**128
 
