@@ -57,7 +57,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 #: What is markup in Markdown: also underscores beside a word, links, and entities.
 _MARKUP = re.compile(
-    r"([\\*<]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|&(?=#?\w+;))", re.ASCII
+    r"([\\*]|<(?=\S)|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|&(?=#?\w+;))", re.ASCII
 )
 
 #: Letters and accents that LaTeX knows without further packages.
@@ -158,14 +158,15 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("a|b ![x](http://x) <b> [1]"))
     a\|b ![x\](http://x) \<b> [1]
     """
-    return markdown_prose(text).replace("|", r"\|")
+    return re.sub(r"(\||<(?!\S))", r"\\\1", markdown_prose(text))
 
 
 def markdown_prose(text: str) -> str:
     """Return a text as :func:`markdown_text` does, to stand outside of a table.
 
     What has no effect where it stands is left: brackets without a link, underscores
-    within a word. Code in backticks, as in our own sentences, stays code.
+    within a word, a sign between spaces. Code in backticks, as in our own sentences,
+    stays code.
     """
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
