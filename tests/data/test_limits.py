@@ -235,7 +235,7 @@ def test_a_process_with_little_memory_refuses_a_bomb(tmp_path: Path) -> None:
         command,
         capture_output=True,
         text=True,
-        env={**os.environ, UNPACKED: "64M"},
+        env={**os.environ, UNPACKED: "64M", "OPENBLAS_NUM_THREADS": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
     )
     assert done.returncode == 2
