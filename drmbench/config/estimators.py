@@ -22,6 +22,9 @@ from drmbench.methods.registry import builtin_names
 
 #: The largest grid of the paper has 343; this many take hours on small data.
 MAX_CANDIDATES = 10_000
+#: Trees, or rounds of boosting; each is held in memory.
+MAX_TREES = 100_000
+_COUNTS = ("n_estimators", "rounds")
 
 
 def unchecked_ref(item: MethodItem | EstimatorItem) -> MethodRef:
@@ -49,6 +52,13 @@ def refuse_large_grid(label: str, grid: Mapping[str, Sequence[Any]]) -> None:
             f"{label}: the grid has {size:,} candidates; at most"
             f" {MAX_CANDIDATES:,} are allowed"
         )
+
+
+def refuse_large_count(name: str, values: Sequence[Any]) -> None:
+    """Raise if a parameter that counts trees or rounds has more than anyone means."""
+    for value in values if name.rpartition("__")[2] in _COUNTS else ():
+        if isinstance(value, int | float) and value > MAX_TREES:
+            raise InputError(f"{name} must be at most {MAX_TREES:,}, not {value:.4g}")
 
 
 class EstimatorCheck:
@@ -92,6 +102,7 @@ class EstimatorCheck:
                 continue  # it may be that of a step which could not be loaded
             with self._problems.noted(self._node.line_of(key, name)):
                 recipe.check_name(name)
+                refuse_large_count(name, values)
                 if key == "grid" and name in ref.params:
                     raise InputError(f"{name} is both in the grid and fixed")
                 for value in values:

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from drmbench.config.estimators import (
     EstimatorCheck,
+    refuse_large_count,
     refuse_large_grid,
     unchecked_ref,
 )
@@ -56,6 +57,10 @@ from drmbench.shipped import shipped_configs
 
 #: Experiment files have a few thousand bytes; reading much more YAML takes minutes.
 MAX_BYTES = 200_000
+#: Data sets × methods × splits × modes; a plan of as many takes a minute and 2 GB.
+MAX_CELLS = 100_000
+#: Test examples, and iterations of each, that are measured.
+MAX_MEASURED = 1_000_000
 #: Splits of sets that the paper does not all split in one way.
 FALLBACK = SplitSpec(kind="kfold", k=5, repeats=1)
 
@@ -267,12 +272,13 @@ class _Draft:
             **{key: said[key] for key in said if key in _SHARED},
             "datasets": self._datasets or [one.ref for one in chosen],
             "methods": self.choose_methods(),
-            "split": self.choose_split(chosen),
+            "split": (split := self.choose_split(chosen)),
             "scaling": self.file.protocol.scaling,
             "preparation": self.choose_preparation(),
             "source": self.problems.source,
         }
         if self.file.kind == "classification":
+            self.check_cells(chosen, len(fields["methods"]), split)
             fields |= self.choose_selection([ref.label for ref in fields["methods"]])
         else:
             self.check_measured(chosen)
@@ -378,7 +384,7 @@ class _Draft:
 
     def parameters(self, entry: DatasetEntry, node: YamlNode) -> dict[str, Any]:
         """Return the valid parameters of generated data, without generating it."""
-        from drmbench.data.synthetic import iter_synthetic
+        from drmbench.data.synthetic import check_whole, iter_synthetic
 
         found: dict[str, Any] = {}
         valid = entry.parameters
@@ -398,9 +404,15 @@ class _Draft:
             except ValidationError:
                 reason = f"{name} must be {number.what}, not {given.shown()}"
                 self.problems.add(given.line, reason + number_hint(given))
+        made = {**valid, **found}
+        sizes = [name for name in ("n", "p") if name in found]
+        if sizes:
+            with self.problems.noted(node.line_of(max(sizes, key=found.__getitem__))):
+                check_whole(made["n"], made["p"])
+                sizes.clear()
         with self.problems.noted(node.line):
-            if found:  # checks at once, generates when iterated
-                iter_synthetic(**{**valid, **found})
+            if found and not sizes:  # checks at once, generates when iterated
+                iter_synthetic(**made)
             return found
         return {}
 
@@ -453,9 +465,11 @@ class _Draft:
         alone = dataclasses.replace(method, grid=first)
         for name, values in ref.grid.items():
             with problems.noted(node.line_of("grid", name)):
+                refuse_large_count(name, values)
                 with_overrides(alone, grid={name: values})
         for name, value in ref.params.items():
             with problems.noted(node.line_of("params", name)):
+                refuse_large_count(name, [value])
                 with_overrides(alone, params={name: value})
         if len(problems) > before:
             return
@@ -500,6 +514,22 @@ class _Draft:
             rest = f"; and {more} more data sets" if more > 0 else ""
             self.problems.add(line, "; ".join(texts[:_SHOWN]) + rest)
         return spec
+
+    def check_cells(
+        self, chosen: Sequence[_ChosenSet], methods: int, split: SplitSpec
+    ) -> None:
+        """Refuse more cells than a plan could hold."""
+        by_kind = {"random": split.repeats, "kfold": split.k * split.repeats}
+        splits, modes = by_kind.get(split.kind, 1), len(self.file.protocol.scaling)
+        cells = len(chosen) * methods * splits * modes
+        if cells > MAX_CELLS and not len(self.problems):
+            said = self.file.protocol.split
+            self.problems.add(
+                self.root.line_of(*_SPLIT) if said else self.root.line_of("methods"),
+                f"{cells:,} cells: {len(chosen):,} data sets × {methods:,} methods ×"
+                f" {splits:,} splits × {modes} scaling modes; at most {MAX_CELLS:,} are"
+                " allowed",
+            )
 
     def choose_selection(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return the plans of a classification, for all methods and for some."""
@@ -578,6 +608,10 @@ class _Draft:
         for key, only in (("sizes", Only("timing")), ("tol", Only("convergence"))):
             if key in measure.model_fields_set and only.problem(kind):
                 self.refuse(("measure", key), only.problem(kind))
+        for key in ("examples", "iterations"):
+            if getattr(measure, key) > MAX_MEASURED:
+                reason = f"at most {MAX_MEASURED:,}, or it would take days"
+                self.refuse(("measure", key), reason)
         if kind == "timing" and len(measure.betas) > 1:
             self.refuse(("measure", "betas"), "timing is measured at one beta")
         smallest = min(measure.sizes, default=math.inf)

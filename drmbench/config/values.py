@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from drmbench.data.catalogue import load_catalogue
+from drmbench.data.paths import parse_bytes
 from drmbench.errors import InputError
 from drmbench.methods.registry import is_method, method_names
 from drmbench.metrics import METRICS
@@ -37,7 +38,6 @@ _DURATION = (
 )
 _DURATIONS = "90s, 10m or 1h30m"
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
-_BYTES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def parse_duration(text: str) -> float:
@@ -69,12 +69,7 @@ def parse_size(text: str) -> int:
     >>> parse_size("8G") == 8 * 2**30, parse_size("1.5 GiB") == 3 * 2**29
     (True, True)
     """
-    number = text.strip().lower().removesuffix("ib").removesuffix("b")
-    factor = _BYTES.get(number[-1:], 1)
-    try:
-        size = int(float(number.rstrip("kmgt")) * factor)
-    except (ValueError, OverflowError):
-        size = 0
+    size = parse_bytes(text)
     if size < 2**28:
         raise InputError("a size of 256M or more, such as 8G")
     return size
@@ -214,11 +209,23 @@ class Listed:
 
 
 def _distinct(values: Sequence[Any]) -> Sequence[Any]:
-    keys = [(isinstance(value, bool), value) for value in values]  # 1 is 1.0, not true
-    twice = [n for n, key in enumerate(keys) if key in keys[:n]]
+    seen: set[Any] = set()
+    twice = []
+    for number, value in enumerate(values):
+        key = _key(value)
+        if key in seen:
+            twice.append(number)
+        seen.add(key)
     if twice:
         raise PydanticCustomError("twice", "has an item twice", {"items": twice})
     return values
+
+
+def _key(value: Any) -> Any:
+    """Return what tells values apart: 1 is 1.0, but not true."""
+    if isinstance(value, list):
+        return tuple(map(_key, value))
+    return isinstance(value, bool), value
 
 
 class Only:

@@ -124,8 +124,8 @@ class Dataset:
         """sha256 of the numbers, labels, split and folds: the data's identity."""
         digest = hashlib.sha256()
         digest.update(repr((self.X.shape, self.class_names, self.nominal)).encode())
-        digest.update(np.ascontiguousarray(self.X).tobytes())
-        digest.update(np.ascontiguousarray(self.y).tobytes())
+        digest.update(np.ascontiguousarray(self.X).data)
+        digest.update(np.ascontiguousarray(self.y).data)
         for part in self.split or ():
             digest.update(b"split" + np.asarray(part, dtype=np.int64).tobytes())
         if self.folds is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -15,6 +16,7 @@ from drmbench.data import transfer
 from drmbench.data.catalogue import Artifact
 from drmbench.data.paths import Places
 from drmbench.data.transfer import TransferError
+from drmbench.errors import InputError
 from drmbench.files import locked, remove_leftovers, replacing
 
 logger = logging.getLogger(__name__)
@@ -22,6 +24,7 @@ logger = logging.getLogger(__name__)
 Way = Literal["pip", "mirror", "url"]
 """How a file that is not here can be brought here."""
 
+_RECORD_BYTES = 4096
 OFFLINE_REASON = "offline (DRMBENCH_OFFLINE is set)"
 
 
@@ -64,8 +67,8 @@ def damage(path: Path, artifact: Artifact, home: Path | None = None) -> str | No
         return f"it has {path.stat().st_size} bytes instead of {artifact.size}"
     record = record_of(home or path)
     expected = artifact.checksum
-    if expected is None and record.is_file():
-        expected = f"sha256:{record.read_text(encoding='utf-8').split()[0]}"
+    if expected is None and record.exists():
+        expected = f"sha256:{_pinned(record)}"
     if expected is None:
         return None
     found = checksum(path, expected.partition(":")[0])
@@ -78,6 +81,24 @@ def damage(path: Path, artifact: Artifact, home: Path | None = None) -> str | No
 def record_of(path: Path) -> Path:
     """Return where the first checksum of a file without a published one is kept."""
     return path.with_name(path.name + ".sha256")
+
+
+def _pinned(record: Path) -> str:
+    """Return the digits that a record holds; `InputError` if it is none."""
+    found: bytes | None = None
+    if record.is_file():
+        with record.open("rb") as stream:
+            found = stream.read(_RECORD_BYTES)
+    digits = re.match(rb"\s*([0-9A-Fa-f]{64})(\s|\Z)", found or b"")
+    if digits is None:
+        what = repr(found[:40].decode(errors="replace")) if found else "nothing"
+        kept = record.name.removesuffix(".sha256")
+        raise InputError(
+            f"{record}: it must hold the sha256 of {kept}, 64 hexadecimal digits, but"
+            f" holds {what}; delete it to trust the file that is there now, or the file"
+            " too to fetch it again"
+        )
+    return digits[1].decode().lower()
 
 
 def pin_on_first_use(path: Path, artifact: Artifact) -> None:

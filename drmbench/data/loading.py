@@ -36,6 +36,10 @@ FORMAT = 1
 """Raise it when the layout of the copies, or the way data sets are built, changes."""
 
 
+_CELL_BYTES, _FILE_BYTES = 64, 2**20
+"""What a source may unpack to: bytes per number, the most is 15; and per file."""
+
+
 def load(
     name: str,
     *,
@@ -132,7 +136,8 @@ def load_exact(entry: DatasetEntry, fetcher: Fetcher) -> Dataset:
     path = copy_path(fetcher.places.parsed, entry, found.source, checksums)
     dataset = read_copy(path, provenance)
     if dataset is None:
-        table = get_reader(found.source.reader)(found.blobs(), **found.source.options)
+        blobs = found.blobs(_CELL_BYTES * entry.n * (entry.p + 1) + _FILE_BYTES)
+        table = get_reader(found.source.reader)(blobs, **found.source.options)
         dataset = assemble(entry, found.source, table, provenance)
         write_copy(path, dataset)
     check_counts(entry, dataset)

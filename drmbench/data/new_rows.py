@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from drmbench.data.chunks import FeatureRequest
 from drmbench.data.column_roles import Settled, Settler, label_levels
 from drmbench.data.dataset import Dataset
+from drmbench.data.readers.common import label_array
 from drmbench.data.reading import Reading
 from drmbench.data.user import find_user_table, open_chunked, rows_per_chunk
 from drmbench.data.whole_tables import SeenTable, evidence_beside
@@ -94,7 +95,7 @@ def read_new_rows(
             first = int(np.flatnonzero(classes.codes < 0)[0])
             where = f"{path.name}, {rows.place(first)}, column {target!r}"
             raise InputError(f"{where}: the class is missing")
-        truth = np.array(classes.values, dtype=np.str_)[classes.codes]
+        truth = label_array(path.name, classes.values, classes.codes)
     return NewRows(rows.X, truth, ignored, rows.unknown, rows.place)
 
 

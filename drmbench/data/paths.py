@@ -6,6 +6,8 @@
 ``DRMBENCH_MIRROR``    folder, or http(s) address, that holds the source files
 ``DRMBENCH_OFFLINE``   ``1``: open no network connection whatsoever
 =====================  ==========================================================
+
+``DRMBENCH_MAX_UNPACKED`` is how much a user's own file may unpack to, such as ``8G``.
 """
 
 from __future__ import annotations
@@ -17,6 +19,11 @@ from typing import NamedTuple
 
 from drmbench.errors import InputError
 from drmbench.shipped import checkout_root
+
+UNPACKED = "DRMBENCH_MAX_UNPACKED"
+"""The variable that allows files to unpack to more, or to less."""
+
+_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 class Folder(NamedTuple):
@@ -51,6 +58,31 @@ class Places:
 def is_address(mirror: str) -> bool:
     """Tell an http(s) address from a folder."""
     return mirror.startswith(("http://", "https://"))
+
+
+def parse_bytes(text: str) -> int:
+    """Return the bytes that a size stands for; 0 if it is none.
+
+    Examples
+    --------
+    >>> parse_bytes("512M"), parse_bytes("1.5 GiB"), parse_bytes("a lot")
+    (536870912, 1610612736, 0)
+    """
+    number = text.strip().lower().removesuffix("ib").removesuffix("b")
+    factor = _UNITS.get(number[-1:], 1)
+    try:
+        return int(float(number.rstrip("kmgt")) * factor)
+    except (ValueError, OverflowError):
+        return 0
+
+
+def allowed_to_unpack(usual: int) -> int:
+    """Return how many bytes a user's file may unpack to."""
+    said = os.environ.get(UNPACKED)
+    size = parse_bytes(said) if said else usual
+    if size <= 0:
+        raise InputError(f"{UNPACKED} must be a size such as 8G, not {said!r}")
+    return size
 
 
 def catalogue_file(name: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from drmbench.data.found_table import (
     texts_of,
 )
 from drmbench.data.readers.common import decoding
-from drmbench.data.readers.compression import check_unpacked
+from drmbench.data.readers.compression import Meter, check_unpacked
 from drmbench.data.text_stream import numbered_lines
 from drmbench.errors import InputError, did_you_mean
+
+_EXCEL_ROWS = 2**20
 
 
 def read_json_lines(path: Path, data: bytes) -> FoundTable:
@@ -111,31 +113,62 @@ def _sheet_rows(
 ) -> tuple[list[tuple[int, list[str]]], str, bool]:
     """Return a sheet's rows that hold anything, its name, and if there are others."""
     check_unpacked(path.name, data)
-    with (
-        decoding(path.name, "Excel file"),
-        needing("openpyxl", "excel", path),
-        pd.ExcelFile(io.BytesIO(data), engine="openpyxl") as book,
-    ):
-        names = [str(name) for name in book.sheet_names]
+    with decoding(path.name, "Excel file"), needing("openpyxl", "excel", path):
+        import openpyxl
+
+        options = {"read_only": True, "data_only": True, "keep_links": False}
+        book = openpyxl.load_workbook(io.BytesIO(data), **options)
+    with decoding(path.name, "Excel file"), closing(book):
+        names = [str(one.title) for one in book.worksheets]
         chosen = names[0] if sheet is None else sheet
         if chosen not in names:
             raise InputError(
                 f"{path.name}: no sheet is named {chosen!r}."
                 f"{did_you_mean(chosen, names)} Sheets: {', '.join(names)}"
             )
-        frame = pd.read_excel(
-            book, sheet_name=chosen, header=None, dtype=object, na_filter=False
-        )
-    rows = [
-        (number, [_text(cell) for cell in cells])
-        for number, cells in enumerate(frame.itertuples(index=False), start=1)
-    ]
-    return [row for row in rows if any(row[1])], chosen, len(names) > 1
+        rows = _filled_rows(path.name, book[chosen])
+    width = max((len(cells) for _, cells in rows), default=0)
+    padded = [(number, cells + [""] * (width - len(cells))) for number, cells in rows]
+    return padded, chosen, len(names) > 1
+
+
+def _filled_rows(file: str, sheet: Any) -> list[tuple[int, list[str]]]:
+    """Return number and cells of the rows that hold anything, up to their last cell.
+
+    One cell far to the right makes all rows as long: their cells are counted.
+    """
+    meter, width = Meter(file), 0
+    rows: list[tuple[int, list[str]]] = []
+    sheet.reset_dimensions()  # what is said of the size need not be so
+    for number, found in enumerate(sheet.rows, start=1):
+        if number > _EXCEL_ROWS:
+            raise InputError(f"{file}: more than the {_EXCEL_ROWS:,} rows of Excel")
+        cells = [_text(_value(cell)) for cell in found]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            rows.append((number, cells))
+            width = max(width, len(cells))
+            meter.check(8 * width * len(rows))
+    return rows
+
+
+def _value(cell: Any) -> Any:
+    """Return what a cell holds; what is an error there is missing."""
+    return None if cell.data_type == "e" else cell.value
 
 
 def read_parquet(path: Path, data: bytes) -> FoundTable:
     """Read a parquet file; numbers keep all their bits."""
     with decoding(path.name, "parquet file"), needing("pyarrow", "parquet", path):
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(io.BytesIO(data)) as stored:
+            found = stored.metadata
+        groups = [found.row_group(place) for place in range(found.num_row_groups)]
+        meter = Meter(path.name, stored=8 * len(data))
+        meter.check(8 * found.num_rows * found.num_columns)
+        meter.check(sum(group.total_byte_size for group in groups))
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index()  # an index that was stored is a column

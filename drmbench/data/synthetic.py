@@ -14,6 +14,12 @@ from drmbench.errors import InputError
 Samples = tuple[NDArray[np.float64], NDArray[np.int64]]
 """Rows of X and their class numbers."""
 
+MAX_CELLS = 2**28
+"""Largest n × p that is generated whole: 2 GiB of numbers."""
+
+MAX_ROWS, MAX_CLASSES = 2**53, 10**6
+"""Rows beyond cannot be counted by floats; classes beyond are taken for a mistake."""
+
 _BLOCK = 256
 """Rows that one random generator makes; any chunk is cut from whole blocks."""
 
@@ -40,6 +46,7 @@ def make_synthetic(
     >>> data.X.shape, data.class_counts
     ((1000, 20), {'0': 762, '1': 190, '2': 48})
     """
+    check_whole(n, p)
     X, y = next(iter_synthetic(n, p, classes, imbalance, seed, separation, chunk=n))
     return Dataset(
         name="synthetic",
@@ -52,6 +59,16 @@ def make_synthetic(
             f" seed={seed}, separation={separation:g}",
         ),
     )
+
+
+def check_whole(n: int, p: int) -> None:
+    """Refuse more numbers than are generated at once."""
+    if n * p > MAX_CELLS:
+        raise InputError(
+            f"synthetic data: n × p must be at most {MAX_CELLS:,}"
+            f" ({MAX_CELLS * 8 / 2**30:.0f} GiB of numbers), not {_short(n)} ×"
+            f" {_short(p)}"
+        )
 
 
 def iter_synthetic(
@@ -77,7 +94,13 @@ def iter_synthetic(
     """
     for fulfilled, text in (
         (classes >= 2, f"classes must be at least 2, not {classes}"),
+        (
+            classes <= MAX_CLASSES,
+            f"classes must be at most {MAX_CLASSES:,}, not {_short(classes)}",
+        ),
         (p >= 1, f"p must be at least 1, not {p}"),
+        (p <= MAX_CELLS, f"p must be at most {MAX_CELLS:,}, not {_short(p)}"),
+        (n <= MAX_ROWS, f"n must be at most {MAX_ROWS:,}, not {_short(n)}"),
         (n >= classes, f"n must be at least the number of classes, {classes}, not {n}"),
         (
             1 <= imbalance < math.inf,
@@ -112,6 +135,11 @@ def iter_synthetic(
         return X, y
 
     return (rows(start, min(start + chunk, n)) for start in range(0, n, chunk))
+
+
+def _short(number: int) -> str:
+    """Return a number to read; one of many digits by its size."""
+    return f"{number:,}" if abs(number) < 10**18 else "a larger number"
 
 
 def class_sizes(n: int, classes: int, imbalance: float) -> NDArray[np.int64]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import lzma
 import zlib
@@ -12,12 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from drmbench.data.readers.compression import BZIP2, COMPRESS, GZIP, XZ, ZIP
+from drmbench.data.readers.compression import COMPRESS, STREAMS, XZ, ZIP, Meter
 from drmbench.errors import InputError, did_you_mean
 from drmbench.files import is_special
 
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 """What reading a damaged or truncated compressed file raises."""
+
+MAX_LINE = 2**26
+"""Bytes of the longest line of compressed text; a line is held in memory."""
+
+_DENSEST = 100
+"""How many times its size compressed text may have that is read in chunks."""
+
+_READ = 2**16
 
 _WHOLE_ONLY = ((COMPRESS, ".Z", "uncompress"), (ZIP, ".zip", "unzip"))
 
@@ -42,6 +48,28 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
+class _LimitedText(io.RawIOBase):
+    """The content of a compressed file: so many bytes, in lines that fit memory."""
+
+    def __init__(self, file: str, content: Any, size: int) -> None:
+        self._file, self._content = file, content
+        self._meter, self._line = Meter(file, stored=_DENSEST * size), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Unpack as much as there is place for."""
+        piece: bytes = self._content.read(len(buffer))
+        last = piece.rfind(b"\n")
+        self._line = len(piece) - 1 - last + (self._line if last < 0 else 0)
+        if self._line > MAX_LINE:
+            raise InputError(f"{self._file}: a line of more than {MAX_LINE:,} bytes")
+        self._meter.add(len(piece))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
 @contextmanager
 def open_text(path: Path, data: bytes | None = None) -> Iterator[io.TextIOWrapper]:
     r"""Open text for reading line by line, with ``\n`` at the end of each.
@@ -61,12 +89,11 @@ def open_text(path: Path, data: bytes | None = None) -> Iterator[io.TextIOWrappe
                         f"{path.name}: a {end} file cannot be read in chunks; unpack it"
                         f" ({tool})"
                     )
-            if first.startswith(GZIP):
-                content = gzip.GzipFile(fileobj=stream)
-            elif first.startswith(BZIP2):
-                content = bz2.BZ2File(stream)
-            elif first.startswith(XZ):
-                content = lzma.LZMAFile(stream)  # noqa: SIM115  # closed with it
+            for mark, (_, open_content) in STREAMS.items():
+                if first.startswith(mark):
+                    size = path.stat().st_size
+                    limited = _LimitedText(path.name, open_content(stream), size)
+                    content = io.BufferedReader(limited, _READ)
         yield io.TextIOWrapper(content, encoding="utf-8-sig", errors="surrogateescape")
 
 

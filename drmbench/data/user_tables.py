@@ -35,6 +35,7 @@ from drmbench.data.readers.cells import (
     labels,
     numbers,
 )
+from drmbench.data.readers.common import label_array
 from drmbench.data.text_stream import DAMAGE, numbered_lines, open_text
 from drmbench.errors import InputError, did_you_mean
 
@@ -132,7 +133,7 @@ class UserTable(ChunkedFile):
         texts: Texts = columns[self._label]
         if not MISSING_CELLS.isdisjoint(texts.values):
             raise DoubtfulError
-        return Chunk(X, np.array(texts.values, dtype=np.str_)[texts.places])
+        return Chunk(X, label_array(self.path.name, texts.values, texts.places))
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         return table_records(self.path, None, self._delimiter)

@@ -21,7 +21,7 @@ from drmbench.data.found_table import (
     TextTable,
 )
 from drmbench.data.number_text import NumberEvidence, evidence_of
-from drmbench.data.readers.common import RawTable
+from drmbench.data.readers.common import RawTable, label_array
 from drmbench.data.reading import Reading
 from drmbench.data.sheets import read_excel, read_json_lines, read_parquet
 from drmbench.data.user_tables import check_names
@@ -182,7 +182,7 @@ def _settled(whole: SeenTable, label: int, reading: Reading) -> LoadedTable:
         rows = "row" if unlabelled == 1 else "rows"
         assumed.append(f"{unlabelled} {rows} without a class left out")
     return LoadedTable(
-        table=_raw_table(settled, classes, kept),
+        table=_raw_table(found.file, settled, classes, kept),
         place=found.place,
         columns=tuple(one.column for one in settled),
         assumed=tuple(assumed),
@@ -211,13 +211,13 @@ def _only(found: FoundTable, rows: NDArray[np.intp]) -> FoundTable:
 
 
 def _raw_table(
-    settled: Sequence[Settled], classes: Levels, kept: NDArray[np.intp]
+    file: str, settled: Sequence[Settled], classes: Levels, kept: NDArray[np.intp]
 ) -> RawTable:
     features = [(c, numbers) for c, numbers in settled if numbers is not None]
     empty = np.empty((len(kept), 0))
     return RawTable(
         X=np.column_stack([empty, *(numbers for _, numbers in features)]),
-        labels=np.array(classes.values, dtype=np.str_)[classes.codes[kept]],
+        labels=label_array(file, classes.values, classes.codes[kept]),
         parts=np.zeros(len(kept), dtype=np.int64),
         feature_names=tuple(column.name for column, _ in features),
         nominal=tuple(

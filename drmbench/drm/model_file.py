@@ -19,11 +19,13 @@ from drmbench.drm.system import check_weights
 from drmbench.drm.weights import ClassWeight
 from drmbench.errors import InputError
 from drmbench.files import replacing
+from drmbench.npz import NpzArchive
 
 #: What the file says it is.
 FORMAT = "drmbench linear DRM"
 #: Layout of the file; raise it when an older reader could not use a new file.
 VERSION = 2
+_SCALING = "intercept_scaling"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +137,10 @@ def load_model(path: str | Path) -> StoredModel:
     if not path.is_file():
         raise InputError(f"{path}: no such file; `drmbench fit … --save` writes models")
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        with path.open("rb") as stream, NpzArchive(stream) as archive:
+            if archive.size > path.stat().st_size:  # arrays are stored as they are
+                raise ValueError("compressed")
+            arrays = dict(archive)
         about = json.loads(str(arrays["about"]))
     # Damaged content makes zipfile, numpy and json raise almost anything.
     except Exception as error:
@@ -146,7 +150,7 @@ def load_model(path: str | Path) -> StoredModel:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InputError(f"{path}: not a model file of drmbench")
     version = about.get("version")
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise InputError(
             f"{path}: a model file of version {version!r}, written by drmbench"
             f" {about.get('drmbench')}; this drmbench ({__version__}) reads up to"
@@ -154,7 +158,9 @@ def load_model(path: str | Path) -> StoredModel:
         )
     try:
         return _assembled(about, arrays)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (
+        *(AttributeError, LookupError, OverflowError, TypeError, ValueError),
+    ) as error:
         raise InputError(f"{path}: a damaged model file ({error})") from error
 
 
@@ -163,7 +169,8 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
     # Models of version 1 have no weights.
     masses = counts.astype(np.float64) if about["version"] == 1 else arrays["masses"]
     scale = arrays.get("scale")
-    check_weights(about["alpha"], about["beta"])
+    alpha, beta = _number(about, "alpha"), _number(about, "beta")
+    check_weights(alpha, beta)
     fit_intercept = about.get("fit_intercept", False)
     g, width = classes.size, sums.shape[-1]
     p = width - bool(fit_intercept)
@@ -192,11 +199,11 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
     classifier = LinearDRMClassifier.from_sums(
         classes,
         ClassSums(sums, counts, masses),
-        alpha=about["alpha"],
-        beta=about["beta"],
+        alpha=alpha,
+        beta=beta,
         class_weight=_class_weight(about.get("class_weight"), classes),
         fit_intercept=fit_intercept,
-        intercept_scaling=about.get("intercept_scaling", 1.0),
+        intercept_scaling=_number({_SCALING: 1.0, **about}, _SCALING),
     )
     classifier._validate_params()
     return StoredModel(
@@ -206,6 +213,14 @@ def _assembled(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Stored
         scale=scale,
         target=None if about["target"] is None else str(about["target"]),
     )
+
+
+def _number(about: Mapping[str, Any], key: str) -> float:
+    """Return a number of a file, which may be a larger one than any float."""
+    value = about[key]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{key} must be a number, got {value!r}")
+    return float(value)
 
 
 def _class_weight(stored: Any, classes: NDArray[Any]) -> ClassWeight:

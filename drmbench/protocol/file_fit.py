@@ -99,10 +99,10 @@ def scan(file: ChunkedFile, rows: int, *, draw: int = 0) -> FileFacts:
     `InputError` is raised for what cannot be used: one class only, a target that looks
     like a measurement, or too many features or classes for a model in memory.
     """
+    _check_size(file, 2)
     counts: Counter[str] = Counter()
     largest = np.zeros(file.n_features)
     drawer = _Drawer(draw, file.n_features)
-    _check_size(file, 2)
     for X, labels in _labelled_chunks(file, rows):
         counts.update(labels.tolist())
         _check_size(file, len(counts))

@@ -17,10 +17,15 @@ from typing import Any
 import numpy as np
 
 from drmbench.errors import InputError
+from drmbench.npz import NpzArchive, read_header
 
 #: Members, and bytes when unpacked, that an archive may have.
 MOST_MEMBERS = 200_000
 MOST_BYTES = 4 * 2**30
+#: Bytes of the tree of types, which takes some ten times as much once it is read.
+MOST_TEXT = 2**28
+#: Whole numbers beyond are no floats.
+_LARGEST = 10**308
 
 #: Types beyond those that skops trusts: those of drmbench's own methods, and of the
 #: libraries that these are made of.
@@ -126,34 +131,54 @@ def load_object(data: bytes, *, trust: Collection[str] = ()) -> Any:
 
     check_archive(data)
     value = loads(data, trusted=[*TRUSTED, *trust])
-    for tree in _trees_in(value):
-        _check_tree(tree)
+    for part in _parts_of(value):
+        _check_part(part)
     return value
 
 
 def check_archive(data: bytes) -> None:
-    """Refuse an archive of too many or too large members, before any is unpacked."""
+    """Refuse an archive of too many or too large members, before any is unpacked.
+
+    No more of a member is ever unpacked than the size that is written there. Arrays
+    must be as large as their headers say.
+    """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
-    if len(members) > MOST_MEMBERS:
-        raise ValueError(f"it has {len(members):,} members")
-    size = sum(member.file_size for member in members)
-    if size > MOST_BYTES:
-        raise ValueError(f"it would be {size:,} bytes when unpacked")
+        if len(members) > MOST_MEMBERS:
+            raise ValueError(f"it has {len(members):,} members")
+        size = sum(member.file_size for member in members)
+        texts = [m.file_size for m in members if m.filename.endswith(".json")]
+        if size > MOST_BYTES or max(texts, default=0) > MOST_TEXT:
+            raise ValueError(f"it would be {size:,} bytes when unpacked")
+        for member in members:
+            with archive.open(member) as stream:
+                if member.filename.endswith(".npy"):
+                    read_header(stream, member.file_size)
+                elif member.filename.endswith(".npz"):  # a sparse matrix
+                    _check_arrays(NpzArchive(stream), MOST_BYTES - size)
 
 
-def _trees_in(value: Any) -> Iterator[Any]:
-    """Yield scikit-learn's decision trees in an object, wherever they are."""
+def _check_arrays(archive: NpzArchive, most: int) -> None:
+    """Refuse arrays that are too large together, or not as their headers say."""
+    if archive.size > most:
+        raise ValueError(f"its arrays would be {archive.size:,} bytes when unpacked")
+    for name in archive:
+        archive.header(name)
+
+
+def _parts_of(value: Any) -> Iterator[Any]:
+    """Yield an object and all that it is made of, but for texts and floats."""
     seen: dict[int, Any] = {}
     waiting = [value]
     while waiting:
         one = waiting.pop()
-        if id(one) in seen or isinstance(one, str | bytes | int | float):
+        if id(one) in seen or isinstance(one, str | bytes | float):
+            continue
+        yield one
+        if isinstance(one, int):
             continue
         seen[id(one)] = one
-        if type(one).__name__ in ("Tree", "TreePredictor"):
-            yield one
-        elif isinstance(one, dict):
+        if isinstance(one, dict):
             waiting += one.values()
         elif isinstance(one, list | tuple | set):
             waiting += one
@@ -161,6 +186,17 @@ def _trees_in(value: Any) -> Iterator[Any]:
             waiting += one.ravel().tolist() if one.dtype == object else []
         else:
             waiting += getattr(one, "__dict__", {}).values()
+
+
+def _check_part(part: Any) -> None:
+    """Refuse what a fit could not have left behind."""
+    if isinstance(part, int):
+        if abs(part) > _LARGEST:
+            raise ValueError("a number in it is too large")
+    elif type(part).__name__ in ("Tree", "TreePredictor"):
+        _check_tree(part)
+    elif hasattr(part, "_parameter_constraints") and not isinstance(part, type):
+        part._validate_params()
 
 
 def _check_tree(tree: Any) -> None:

@@ -29,6 +29,8 @@ from drmbench.protocol.protocol import Protocol
 from drmbench.protocol.scaling import feature_scales
 from drmbench.protocol.splits import stable_seed
 
+#: What a model raises whose parts do not fit together.
+_UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 #: Rows that are predicted at a time.
 _BATCH = 2000
 #: Made-up rows whose predictions are kept, to know a model again elsewhere.
@@ -78,7 +80,8 @@ class TableModel:
                 raise InputError(f"there are no probabilities: {self.no_probabilities}")
         try:
             return self._in_batches(lambda rows: class_scores(model, rows, needs), X)
-        except MethodFailedError as error:
+        # Of a model out of a file only the predictions were tried.
+        except (MethodFailedError, *_UNFIT) as error:
             raise InputError(f"there are no {needs}: {error}") from error
 
     def answers_as_before(self) -> bool:

@@ -216,6 +216,8 @@ def _assembled(about: Mapping[str, Any], objects: Any) -> TableModel:
         no_probabilities=str(about["no_probabilities"]),
         provenance=about["provenance"],
     )
+    if not isinstance(model.target, str | None):
+        raise ValueError("its target is no name")
     numbers = np.arange(len(model.class_names))
     if not np.array_equal(getattr(model.estimator, "classes_", numbers), numbers):
         raise ValueError("its classes do not fit its estimator")

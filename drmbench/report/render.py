@@ -42,12 +42,31 @@ _LATEX = {
     "`": r"\textasciigrave{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     "[": "{[}",  # at the start of a line it would be an option of the last \\
     "]": "{]}",
     "–": "--",
     "…": r"\ldots{}",
     **{sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHS.items()},
 }
+
+
+#: What formulas of spreadsheets begin with; an apostrophe marks a text there.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+
+#: What is markup in Markdown: also underscores beside a word, links, and entities.
+_MARKUP = re.compile(
+    r"([\\*]|<(?=\S)|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])|&(?=#?\w+;))", re.ASCII
+)
+
+#: Letters and accents that LaTeX knows without further packages.
+_KNOWN = frozenset("ßæÆøØœŒłŁıȷ‘’“”—•")
+_ACCENTS = frozenset(
+    "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327"
+)
+_COMMAND = r"\drmletter"
+_LETTER = rf"\providecommand{_COMMAND}[2]{{\ifdefined\Umathcode #1\else [U+#2]\fi}}"
 
 
 def to_text(table: Table) -> str:
@@ -81,7 +100,7 @@ def to_rich(table: Table) -> rich.table.Table:
 
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
-        drawn.add_column(column.text, justify=column.align)
+        drawn.add_column(escape(column.text), justify=column.align)
     for row in table.rows:
         drawn.add_row(*map(escape, _texts(row)))
     return drawn
@@ -112,7 +131,7 @@ def to_markdown(table: Table) -> str:
     <BLANKLINE>
     """
     rules = [":---" if c.align == "left" else "---:" for c in table.columns]
-    lines = [[markdown_text(column.text) for column in table.columns]]
+    lines = [[markdown_name(column.text) for column in table.columns]]
     lines += [list(map(_markdown_cell, row)) for row in table.rows]
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
     below = [f"\n{markdown_text(note)}" for note in (*table.footnotes, *table.notes)]
@@ -121,20 +140,47 @@ def to_markdown(table: Table) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = markdown_text(cell.text)
+    text = markdown_name(cell.text)
     emphasised = f"**{text}**" if cell.bold and text else text
     return f"{emphasised} {cell.mark}".strip()
 
 
+def markdown_name(text: str) -> str:
+    """Return a text as :func:`markdown_text` does, without code in it."""
+    return markdown_text(text).replace("`", r"\`")
+
+
 def markdown_text(text: str) -> str:
-    """Return a text on one line, with what Markdown would take for markup escaped."""
-    return re.sub(r"([\\|*<])", r"\\\1", " ".join(text.split()))
+    r"""Return a text on one line, with what Markdown would take for markup escaped.
+
+    Examples
+    --------
+    >>> print(markdown_text("a|b ![x](http://x) <b> [1]"))
+    a\|b ![x\](http://x) \<b> [1]
+    """
+    return re.sub(r"(\||<(?!\S))", r"\\\1", markdown_prose(text))
+
+
+def markdown_prose(text: str) -> str:
+    """Return a text as :func:`markdown_text` does, to stand outside of a table.
+
+    What has no effect where it stands is left: brackets without a link, underscores
+    within a word, a sign between spaces. Code in backticks, as in our own sentences,
+    stays code.
+    """
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def link_text(text: str) -> str:
+    """Return text of Markdown with brackets escaped, to stand inside a link."""
+    return re.sub(r"(?<!\\)([\[\]])", r"\\\1", text)
 
 
 def to_csv(table: Table) -> str:
     """Return the table's tidy data as CSV, or the cells of a table that has none.
 
-    Numbers have full precision; what is not there is an empty field.
+    Numbers have full precision; what is not there is an empty field. A text that a
+    spreadsheet would take for a formula has an apostrophe in front (:func:`csv_text`).
     """
     headings = [column.text for column in table.columns]
     records: Iterable[Mapping[Any, Any]] = (
@@ -148,16 +194,34 @@ def to_csv(table: Table) -> str:
         headings = list(table.frame.columns)
         records = table.frame.to_dict("records")
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, headings, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({k: _field(v) for k, v in record.items()} for record in records)
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(map(csv_text, headings))
+    writer.writerows([_field(record[k]) for k in headings] for record in records)
     return stream.getvalue()
 
 
 def _field(value: object) -> object:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
+    if isinstance(value, str):
+        return csv_text(value)
     return int(value) if isinstance(value, bool) else value
+
+
+def csv_text(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula.
+
+    One that begins like a formula, or with an apostrophe, gets an apostrophe in front,
+    and dropping that gives it back. Numbers stay as they are.
+
+    Examples
+    --------
+    >>> csv_text("=1+1"), csv_text("-0.5"), csv_text("-x"), csv_text("nb")
+    ("'=1+1", '-0.5', "'-x", 'nb')
+    """
+    if not text.startswith(_FORMULA) or _NUMBER.fullmatch(text):
+        return text
+    return f"'{text}"
 
 
 def to_latex(table: Table) -> str:
@@ -186,7 +250,8 @@ def to_latex(table: Table) -> str:
             *(r"\end{tabular}}", *notes, r"\end{table}"),
         ]
     packages = r"% \usepackage{booktabs,graphicx,longtable}"
-    return "\n".join([packages, *lines]) + "\n"
+    letters = [_LETTER] if any(_COMMAND in line for line in lines) else []
+    return "\n".join([packages, *letters, *lines]) + "\n"
 
 
 def _latex_cell(cell: Cell) -> str:
@@ -203,6 +268,21 @@ def latex_text(text: str) -> str:
     --------
     >>> print(latex_text("50 % of a_b ± 1"))
     50 \% of a\_b \ensuremath{\pm} 1
+
+    Letters that pdfLaTeX has no font for are shown by XeLaTeX and LuaLaTeX, and by
+    their numbers by pdfLaTeX, which would fail otherwise; :func:`to_latex` defines the
+    command.
+
+    >>> print(latex_text("Mikroβ 字"))
+    Mikro\ensuremath{\beta} \drmletter{字}{5B57}
     """
-    one_line = " ".join(text.split())
-    return "".join(_LATEX.get(character, character) for character in one_line)
+    return "".join(map(_latex_letter, " ".join(text.split())))
+
+
+def _latex_letter(letter: str) -> str:
+    if letter in _LATEX or letter.isascii():
+        return _LATEX.get(letter, letter)
+    parts = unicodedata.normalize("NFD", letter)
+    if letter in _KNOWN or (parts[0].isascii() and _ACCENTS.issuperset(parts[1:])):
+        return letter
+    return rf"{_COMMAND}{{{letter}}}{{{ord(letter):04X}}}"

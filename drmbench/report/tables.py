@@ -24,7 +24,13 @@ from drmbench.report.analyses.significance import significance_tables
 from drmbench.report.analyses.worth import modes_table, worth_table
 from drmbench.report.facts import dataset_tables
 from drmbench.report.html import to_html_page
-from drmbench.report.render import markdown_text, to_csv, to_latex, to_markdown
+from drmbench.report.render import (
+    link_text,
+    markdown_text,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
 from drmbench.report.scores import TableSource, table_sources
 from drmbench.report.table import Table, anchor
 from drmbench.running.results import Results, load_results
@@ -262,10 +268,11 @@ def _index(texts: Mapping[str, str], folder: Path | None = None) -> str:
         " LaTeX to include, HTML to read.",
     ]
     for name, text in found.items():
-        head, *tables = text.split('<a id="')
+        head, *tables = text.split('\n<a id="')
         if name != INDEX and tables and head.startswith("# "):
             lines += ["", f"**[{name}]({name})** {head.removeprefix('# ').strip()}", ""]
             for table in tables:
                 target, _, rest = table.partition('"></a>\n\n### ')
-                lines.append(f"- [{rest.splitlines()[0]}]({name}#{target})")
+                title = link_text(rest.partition("\n")[0])
+                lines.append(f"- [{title}]({name}#{target})")
     return "\n".join(lines) + "\n"

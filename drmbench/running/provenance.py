@@ -22,7 +22,10 @@ PACKAGES = (
     *("imbalanced-learn", "liblinear-official"),
 )
 #: Folders and modules of drmbench that decide what a cell gives.
-_CODE = ("data", "drm", "methods", "protocol", "metrics.py", "running/execute.py")
+_CODE = (
+    *("data", "drm", "methods", "protocol", "metrics.py", "npz.py"),
+    "running/execute.py",
+)
 
 #: ``code``, a digest, and ``versions`` by package; empty where nothing is known.
 Maker = dict[str, Any]

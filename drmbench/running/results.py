@@ -10,12 +10,13 @@ give (``tools/keel_rules.py``).
 from __future__ import annotations
 
 import io
+import logging
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ from drmbench.running.manifest import read_manifest
 from drmbench.running.provenance import maker_words
 from drmbench.running.signature import AlteredResultsError, healing, require_rows
 from drmbench.running.store import JOURNAL, Store
+
+logger = logging.getLogger(__name__)
+_warn_once = lru_cache(maxsize=64)(logger.warning)
 
 ROWS_FILE = "results.csv"
 MANIFEST_FILE = "manifest.json"
@@ -352,15 +356,27 @@ def experiments_in(folder: Path) -> list[str]:
     return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST_FILE}"))
 
 
+def without_manifest(folder: Path) -> list[Path]:
+    """Return the folders of experiments whose manifest was lost, sorted."""
+    left = {p.parent for name in (ROWS_FILE, JOURNAL) for p in folder.glob(f"*/{name}")}
+    return sorted(path for path in left if not (path / MANIFEST_FILE).exists())
+
+
 def load_results(
     folder: Path, names: Sequence[str] = (), *, sound: bool = True
 ) -> dict[str, Results]:
     """Read the results of some experiments below a folder; no name means all.
 
-    Rows that cannot be are refused, unless they need not be ``sound``.
+    Rows that cannot be are refused, unless they need not be ``sound``. A folder whose
+    manifest was lost is named in a warning, once.
     """
-    there = experiments_in(folder)
+    there, lost = experiments_in(folder), without_manifest(folder)
+    for path in lost if not names else ():
+        _warn_once(f"{path} has no {MANIFEST_FILE} and is left out. {healing(path)}")
     for name in names:
+        if folder / name in lost:
+            path = folder / name
+            raise InputError(f"{path} has no {MANIFEST_FILE}. {healing(path)}")
         if name not in there:
             listed = ", ".join(there) or "none"
             raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,3 +136,25 @@ def test_parameters_out_of_range_are_refused(
 def test_chunks_have_at_least_one_row() -> None:
     with pytest.raises(InputError, match="chunk must be at least 1"):
         iter_synthetic(10, 2, chunk=0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"n": 10**12, "p": 20}, "n × p must be at most 268,435,456"),
+        ({"n": 10, "p": 10**12}, "not 10 × 1,000,000,000,000"),
+        ({"n": 10**400, "p": 1}, "not a larger number × 1"),
+        ({"n": 10**7, "p": 2, "classes": 2 * 10**6}, "classes must be at most 1,000,"),
+    ],
+)
+def test_what_no_memory_holds_is_refused(sizes: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_synthetic(**sizes)
+
+
+@pytest.mark.parametrize("sizes", [(10**400, 1), (10, 10**400), (10**16, 1)])
+def test_streams_have_bounds_too(sizes: tuple[int, int]) -> None:
+    with pytest.raises(InputError, match=r"[np] must be at most"):
+        iter_synthetic(*sizes)
+    first, _ = next(iter_synthetic(10**12, 3, chunk=10))
+    assert first.shape == (10, 3)

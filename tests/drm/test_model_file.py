@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -187,7 +188,19 @@ def refusal(path: Path) -> str:
         ({"scale": np.array([1.0, 0.0, 1.0])}, "do not fit together"),
         ({"scale": np.ones(2)}, "do not fit together"),
         ({"alpha": -1.0}, "alpha must be a finite number >= 0"),
+        ({"alpha": float("nan")}, "alpha must be a finite number >= 0"),
+        ({"alpha": 10**400}, "a damaged model file (int too large"),
+        ({"alpha": True}, "alpha must be a number"),
+        ({"alpha": [1.0]}, "alpha must be a number"),
+        ({"alpha": None}, "alpha must be a number"),
         ({"beta": "1"}, "beta must be a number"),
+        ({"beta": 0}, "beta must be a finite number > 0"),
+        ({"beta": float("inf")}, "beta must be a finite number > 0"),
+        ({"beta": 10**400}, "a damaged model file (int too large"),
+        ({"intercept_scaling": 10**400}, "a damaged model file (int too large"),
+        ({"intercept_scaling": "1"}, "intercept_scaling must be a number"),
+        ({"class_weight": [1.0, 2.0, 10**400]}, "a damaged model file (int too large"),
+        ({"version": True}, "a model file of version True"),
         ({"feature_names": ["x", "x", "z"]}, "feature_names are not 3 different"),
         ({"class_names": [1, 2, 3]}, "class_names are not 3 different"),
     ],
@@ -196,6 +209,35 @@ def test_files_that_are_no_models_are_refused(
     path: Path, changes: dict[str, Any], expected: str
 ) -> None:
     assert expected in refusal(altered(path, **changes))
+
+
+def claimed(shape: tuple[int, ...]) -> bytes:
+    """Return an array's file with a header and no element."""
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    text = repr(header).encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [claimed((2**14, 2**15)), claimed((10**9, 10**9)), bytes(2**27)],
+    ids=["4 GB", "10^18 elements", "a bomb"],
+)
+def test_what_a_file_claims_takes_no_memory(path: Path, content: bytes) -> None:
+    other = path.with_name("b.model")
+    with (
+        zipfile.ZipFile(path) as old,
+        zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, content if name == "sums.npy" else old.read(name))
+    assert other.stat().st_size < 2**20
+    tracemalloc.start()
+    try:
+        assert "not a readable model file" in refusal(other)
+        assert tracemalloc.get_traced_memory()[1] < 2**23
+    finally:
+        tracemalloc.stop()
 
 
 def test_other_files_are_refused(path: Path, tmp_path: Path) -> None:

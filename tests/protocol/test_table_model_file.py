@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from skops.io import get_untrusted_types
 
@@ -27,7 +29,12 @@ from drmbench.methods.registry import builtin_names, get_method
 from drmbench.methods.registry import with_overrides as overridden
 from drmbench.protocol import safe_objects, table_model_file
 from drmbench.protocol.protocol import Protocol, SelectionPlan
-from drmbench.protocol.safe_objects import TRUSTED, dump_object, load_object
+from drmbench.protocol.safe_objects import (
+    TRUSTED,
+    dump_object,
+    foreign_types,
+    load_object,
+)
 from drmbench.protocol.table_model import TableModel, fit_table_model
 from drmbench.protocol.table_model_file import (
     is_table_model,
@@ -290,6 +297,123 @@ def test_archives_beyond_the_caps_are_refused(
     monkeypatch.setattr(safe_objects, cap, 5)
     with pytest.raises(InputError, match="a damaged model file"):
         load_table_model(path)
+
+
+def header_only(shape: tuple[int, ...]) -> bytes:
+    """Return an array's file that has no element."""
+    text = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+def sparse_bomb() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", header_only((10**9, 10**9)))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("1.npy", header_only((2**14, 2**15))),
+        ("1.npy", header_only((10**9, 10**9))),
+        ("1.npz", sparse_bomb()),
+        ("schema.json", b"[" + b" " * 2**22 + b"]"),
+    ],
+)
+def test_members_are_checked_before_they_are_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
+) -> None:
+    monkeypatch.setattr(safe_objects, "MOST_TEXT", 2**21)
+    save_table_model(path, fitted("nb"))
+    load_table_model(path)
+
+    def change(members: dict[str, bytes]) -> None:
+        out = io.BytesIO()
+        with (
+            zipfile.ZipFile(io.BytesIO(members["objects.skops"])) as old,
+            zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+        ):
+            for member in old.namelist():
+                if member != name:
+                    new.writestr(member, old.read(member))
+            new.writestr(name, content)
+        members["objects.skops"] = out.getvalue()
+
+    rewritten(path, change)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="a damaged model file"):
+            load_table_model(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**23
+    finally:
+        tracemalloc.stop()
+
+
+def test_sparse_matrices_are_still_read() -> None:
+    matrix = csr_matrix(np.eye(3))
+    data = dump_object({"kept": matrix, "n": 2**128})
+    found = load_object(data, trust=foreign_types(data))
+    assert (found["kept"] != matrix).nnz == 0
+    assert found["n"] == 2**128
+
+
+@pytest.mark.parametrize("key", ["alpha", "beta"])
+@pytest.mark.parametrize(
+    "value", ["1" + "0" * 400, "NaN", "-1", '"x"', "null", "[1]", "1e400"]
+)
+def test_parameters_that_no_fit_has_are_refused(
+    path: Path, key: str, value: str
+) -> None:
+    save_table_model(path, fitted("drm-rbf"))
+    changed: list[str] = []
+
+    def put(node: Any) -> Any:
+        for name, inner in node.items() if isinstance(node, dict) else ():
+            if name == key and isinstance(inner, dict):
+                changed.append(inner.get("content"))
+                inner["content"] = value
+            put(inner)
+        for inner in node if isinstance(node, list) else ():
+            put(inner)
+        return node
+
+    def change(members: dict[str, bytes]) -> None:
+        members["objects.skops"] = with_schema(members["objects.skops"], put)
+
+    rewritten(path, change)
+    assert changed
+    with pytest.raises(InputError, match="a damaged model file"):
+        load_table_model(path)
+
+
+def test_a_target_that_is_no_name_is_refused(path: Path) -> None:
+    save_table_model(path, fitted("nb"))
+
+    def change(members: dict[str, bytes]) -> None:
+        about = json.loads(members["about.json"])
+        members["about.json"] = json.dumps({**about, "target": ["a"]}).encode()
+
+    rewritten(path, change)
+    with pytest.raises(InputError, match="a damaged model file"):
+        load_table_model(path)
+
+
+def test_a_model_that_cannot_give_scores_says_so() -> None:
+    model = replace(fitted("nb"), estimator=NoScores())
+    for error in (OverflowError("too large"), ValueError("no"), TypeError("odd")):
+        model.estimator.error = error
+        with pytest.raises(InputError, match=f"there are no probabilities: {error}"):
+            model.values(np.zeros((2, 3)), "probabilities")
+
+
+class NoScores:
+    """Raises when it is asked for probabilities."""
+
+    error: Exception
+
+    def predict_proba(self, X: Any) -> Any:
+        raise self.error
 
 
 def test_a_file_that_is_too_large_is_not_even_read(

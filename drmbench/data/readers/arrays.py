@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from drmbench.data.readers.common import (
@@ -17,8 +18,10 @@ from drmbench.data.readers.common import (
     decoding,
     read_each,
 )
+from drmbench.data.readers.compression import Meter
 from drmbench.data.readers.matfile import Unsupported, Variable, decode
 from drmbench.errors import InputError, did_you_mean
+from drmbench.npz import NpzArchive
 
 SAMPLE_NAMES = ("X", "x", "fea", "data", "DATA", "features")
 """Usual names of the matrix of samples."""
@@ -44,22 +47,29 @@ def read_npz(blobs: list[Blob], *, x: str = "X", y: str = "y") -> RawTable:
 
     def read_one(blob: Blob) -> RawTable:
         with decoding(blob.name, "npz archive"):
-            archive = np.load(io.BytesIO(blob.data), allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
+            if blob.data.startswith(npy.MAGIC_PREFIX):
                 raise InputError(f"{blob.name}: a single array, not an npz archive")
+            archive, meter = NpzArchive(io.BytesIO(blob.data)), _meter(blob)
             for name in (x, y):
-                if name not in archive.files:
+                if name not in archive:
                     raise InputError(
                         f"{blob.name}: no array is named {name!r}."
-                        f"{did_you_mean(name, archive.files)}"
-                        f" Arrays: {', '.join(archive.files)}"
+                        f"{did_you_mean(name, archive)}"
+                        f" Arrays: {', '.join(archive)}"
                     )
+            meter.add(archive.size)
+            meter.add(8 * archive.header(x).elements)
             table = array_table(blob.name, archive[x], archive[y])
-            if "nominal" not in archive.files:
+            if "nominal" not in archive:
                 return table
             return replace(table, nominal=_columns(blob, table, archive["nominal"]))
 
     return read_each(blobs, read_one)
+
+
+def _meter(blob: Blob) -> Meter:
+    """Return what counts a file's bytes and its numbers, of 8 bytes each."""
+    return Meter(blob.name, blob.most, stored=9 * len(blob.data))
 
 
 def _columns(blob: Blob, table: RawTable, numbers: NDArray[Any]) -> tuple[int, ...]:
@@ -138,7 +148,7 @@ def load_variables(blob: Blob) -> dict[str, Variable]:
             f" save(..., '-v7')"
         )
     with decoding(blob.name, "MATLAB file"):
-        return decode(blob.data)
+        return decode(blob.data, _meter(blob))
 
 
 def variable(blob: Blob, variables: Mapping[str, Variable], name: str) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drmbench.data.readers.common import Blob, RawTable
+from drmbench.data.readers.common import Blob, RawTable, label_array
 from drmbench.data.readers.compression import decompress
 from drmbench.errors import InputError
 
@@ -257,7 +257,7 @@ def labels(
                 f"{rows.where(row)}: expected a class label out of {_listed(classes)},"
                 f" found {cell!r}"
             )
-    return np.array(cells, dtype=np.str_)
+    return label_array(rows.names[0], cells)
 
 
 def tabulate(

@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 
 from drmbench.errors import InputError
 
+MAX_LABELS = 2**30
+"""Bytes that the class labels of all rows may have in memory."""
+
 
 class Blob(NamedTuple):
     """A source file's name (for messages and format choice) and its bytes."""
 
     name: str
     data: bytes
+    #: Bytes that it may unpack to; None for a user's file, which has their limit
+    most: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +117,30 @@ def label_text(file: str, labels: Any) -> NDArray[np.str_]:
                 f"{file}: sample {place + 1} has no class label of its own:"
                 f" {str(flat[place])[:40]!r}"
             )
-    return np.array(texts, dtype=np.str_)
+    return label_array(file, texts)
+
+
+def label_array(
+    file: str, labels: Sequence[str], rows: NDArray[np.integer[Any]] | None = None
+) -> NDArray[np.str_]:
+    """Return labels as an array; with `rows`, each row's label by its place.
+
+    All take the room of the longest, so one that is no name of a class is refused.
+
+    Examples
+    --------
+    >>> label_array("a.csv", ["cat", "dog"], np.array([1, 0, 1])).tolist()
+    ['dog', 'cat', 'dog']
+    """
+    longest = max(labels, key=len, default="")
+    count = max(len(labels), 0 if rows is None else len(rows))
+    if 4 * count * len(longest) > MAX_LABELS:
+        raise InputError(
+            f"{file}: a class label of {len(longest):,} characters, {longest[:20]!r}…;"
+            " check that the target is the right column"
+        )
+    array = np.array(labels, dtype=np.str_)
+    return array if rows is None else array[rows]
 
 
 def _label(item: Any) -> str:

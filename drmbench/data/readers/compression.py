@@ -1,4 +1,10 @@
-"""Undo the compression of a source file, recognised by its first bytes."""
+"""Undo the compression of a source file, as far as it may unpack.
+
+A small file can hold a thousandfold. What it unpacks to is counted as it comes, and no
+more is unpacked than allowed: a user's file has :data:`MAX_UNPACKED` or what the
+environment variable ``DRMBENCH_MAX_UNPACKED`` says, a file of the catalogue what its
+data set can have (:attr:`Blob.most`).
+"""
 
 from __future__ import annotations
 
@@ -8,112 +14,121 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from typing import IO, Any
 
+from drmbench.data.paths import UNPACKED, allowed_to_unpack
 from drmbench.data.readers.common import Blob
+from drmbench.data.readers.lzw import MARK, lzw_pieces
 from drmbench.errors import InputError
 
-GZIP, BZIP2, COMPRESS = b"\x1f\x8b", b"BZh", b"\x1f\x9d"
+GZIP, BZIP2, COMPRESS = b"\x1f\x8b", b"BZh", MARK
 XZ, ZIP = b"\xfd7zXZ\0", b"PK\x03\x04"
 """First bytes of the compressed formats."""
 
 MAX_UNPACKED = 2**31
-"""Bytes that xz and zip files may unpack to: a small file can hold a thousandfold."""
+"""Bytes that a user's file may unpack to, unless they allow more."""
 
-_CLEAR = 256
-_FIRST_WIDTH = 9
-_LITERALS = [bytes([value]) for value in range(256)]
+PIECE = 2**20
+"""Bytes that are unpacked at a time."""
 
 
-def unlzw(data: bytes) -> bytes:
-    """Return the content of a file of the Unix ``compress`` program (``.Z``).
+class Meter:
+    """Counts what a file unpacks to, and refuses more than `most` bytes.
 
-    Other or damaged data are a `ValueError`.
-
-    Notes
-    -----
-    LZW codes are packed least significant bit first and grow from 9 bits to the width
-    the header allows. The encoder writes them in blocks of eight; when the width
-    changes or the table is cleared, the rest of the current block is padding. The
-    format has neither a length nor a checksum, so a file cut short between two codes
-    cannot be told from a whole one.
-
-    Examples
-    --------
-    >>> unlzw(bytes.fromhex("1f9d9061c4041c2806"))
-    b'abababab'
+    Without `most` it is what a user's file may have; and what is not packed at all,
+    `stored` bytes of it, is never too much.
     """
-    if data[:2] != COMPRESS or len(data) < 3:
-        raise ValueError("no .Z header")
-    flags = data[2]
-    max_width, clears = flags & 0x1F, bool(flags & 0x80)
-    if not _FIRST_WIDTH <= max_width <= 16 or flags & 0x60:
-        raise ValueError(f"unknown .Z header flags {flags:#04x}")
-    empty_table = [*_LITERALS, b""] if clears else _LITERALS
-    table, previous = list(empty_table), b""
-    output: list[bytes] = []
-    width, section, position, end = _FIRST_WIDTH, 24, 24, 8 * len(data)
-    while True:
-        if len(table) == 1 << width and width < max_width:
-            section = position = _next_block(section, position, width)
-            width += 1
-        if position + width > end:
-            return b"".join(output)
-        first_byte = position >> 3
-        window = int.from_bytes(data[first_byte : first_byte + 3], "little")
-        code = (window >> (position & 7)) & ((1 << width) - 1)
-        position += width
-        if clears and code == _CLEAR:
-            section = position = _next_block(section, position, width)
-            table, previous, width = list(empty_table), b"", _FIRST_WIDTH
-            continue
-        if code < len(table):
-            string = table[code]
-        elif code == len(table) and previous:  # the code that is about to be defined
-            string = previous + previous[:1]
-        else:
-            raise ValueError(f"code {code} before its definition")
-        output.append(string)
-        if previous and len(table) < 1 << max_width:
-            table.append(previous + string[:1])
-        previous = string
+
+    def __init__(self, file: str, most: int | None = None, stored: int = 0) -> None:
+        self._file, self._count = file, 0
+        self._remedy = "more than the data set can have"
+        if most is None:
+            most = allowed_to_unpack(MAX_UNPACKED)
+            self._remedy = f"if it is to be so large, allow more by {UNPACKED}=8G"
+        self._most = max(most, stored)
+
+    def add(self, size: int) -> None:
+        """Count bytes, before or after they are unpacked."""
+        self._count += size
+        self.check(self._count)
+
+    def check(self, size: int) -> None:
+        """Refuse so many bytes in all, if they are too many."""
+        if size > self._most:
+            raise InputError(
+                f"{self._file}: unpacks to more than {self._most:,} bytes;"
+                f" {self._remedy}"
+            )
+
+    def joined(self, pieces: Iterable[bytes]) -> bytes:
+        """Return the pieces as one, if they are not too much together."""
+        whole = io.BytesIO()
+        for piece in pieces:
+            self.add(len(piece))
+            whole.write(piece)
+        return whole.getvalue()
+
+    def inflated(self, data: bytes) -> bytes:
+        """Return the content of a zlib stream, which must be whole."""
+        decoder = zlib.decompressobj()
+
+        def pieces() -> Iterator[bytes]:
+            waiting = data
+            while not decoder.eof and (piece := decoder.decompress(waiting, PIECE)):
+                waiting = decoder.unconsumed_tail
+                yield piece
+
+        whole = self.joined(pieces())
+        if not decoder.eof:
+            raise zlib.error("incomplete or truncated stream")
+        return whole
 
 
-def _next_block(section: int, position: int, width: int) -> int:
-    """Return the bit where the block of eight codes that holds `position` ends."""
-    block = 8 * width
-    return section + -(-(position - section) // block) * block
+def opened_gzip(stream: IO[bytes]) -> Any:
+    """Return the content of a gzip file as a stream."""
+    return gzip.GzipFile(fileobj=stream)
 
 
-def unxz(data: bytes) -> bytes:
-    """Return the content of an xz file, unless it is too large."""
-    with lzma.LZMAFile(io.BytesIO(data)) as stream:
-        return _capped(stream.read(MAX_UNPACKED + 1))
+STREAMS: dict[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
+    GZIP: ("gzip", opened_gzip),
+    BZIP2: ("bzip2", bz2.BZ2File),
+    XZ: ("xz", lzma.LZMAFile),
+}
+"""What opens the content of each format that can be read as a stream."""
 
 
-def unzip(data: bytes) -> bytes:
-    """Return the content of the one file in a zip archive, unless it is too large."""
+def _stream_pieces(
+    open_content: Callable[[IO[bytes]], Any], data: bytes
+) -> Iterator[bytes]:
+    with closing(open_content(io.BytesIO(data))) as stream:
+        yield from iter(lambda: stream.read(PIECE), b"")
+
+
+def _zip_pieces(blob: Blob) -> Iterator[bytes]:
+    """Yield the content of the one file in a zip archive."""
     with (
-        zipfile.ZipFile(io.BytesIO(data)) as archive,
-        archive.open(_only_member(archive)) as stream,
+        zipfile.ZipFile(io.BytesIO(blob.data)) as archive,
+        archive.open(_only_member(blob.name, archive)) as stream,
     ):
-        return _capped(stream.read(MAX_UNPACKED + 1))
+        yield from iter(lambda: stream.read(PIECE), b"")
 
 
 def zipped_name(blob: Blob) -> str:
     """Return the name of the one file in a zip archive."""
     with unpacking(blob.name, "zip"), zipfile.ZipFile(io.BytesIO(blob.data)) as archive:
-        return _only_member(archive).filename
+        return _only_member(blob.name, archive).filename
 
 
 def check_unpacked(file: str, data: bytes) -> None:
     """Refuse an archive whose files are too large together."""
     with unpacking(file, "zip"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        _check_size(sum(member.file_size for member in archive.infolist()))
+        # More than the size that is written there is never unpacked.
+        Meter(file).add(sum(member.file_size for member in archive.infolist()))
 
 
-def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+def _only_member(file: str, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     """Return the one file of an archive; what macOS adds to it does not count."""
     members = [
         member
@@ -123,22 +138,12 @@ def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if len(members) != 1:
         names = ", ".join(repr(member.filename) for member in members[:5])
         raise InputError(
-            f"expected exactly one file in it, found {len(members)}"
+            f"{file}: expected exactly one file in it, found {len(members)}"
             f"{': ' if members else ''}{names}{', …' if len(members) > 5 else ''}"
         )
     if members[0].flag_bits & 1:
-        raise InputError("the file in it is encrypted")
+        raise InputError(f"{file}: the file in it is encrypted")
     return members[0]
-
-
-def _capped(data: bytes) -> bytes:
-    _check_size(len(data))
-    return data
-
-
-def _check_size(size: int) -> None:
-    if size > MAX_UNPACKED:
-        raise InputError(f"unpacks to more than {MAX_UNPACKED:,} bytes")
 
 
 @contextmanager
@@ -146,8 +151,10 @@ def unpacking(file: str, kind: str) -> Iterator[None]:
     """Turn what unpacking raises into an InputError."""
     try:
         yield
-    except InputError as error:  # what is wrong with it is said already
-        raise InputError(f"{file}: {error}") from error
+    except InputError:  # what is wrong with it is said already
+        raise
+    except MemoryError as error:
+        raise InputError(f"{file}: the {kind} data do not fit into memory") from error
     except (
         *(OSError, EOFError, ValueError, zlib.error, lzma.LZMAError),
         *(zipfile.BadZipFile, NotImplementedError, RuntimeError, KeyError),
@@ -157,19 +164,25 @@ def unpacking(file: str, kind: str) -> Iterator[None]:
         ) from error
 
 
-_DECOMPRESSORS: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
-    GZIP: ("gzip", gzip.decompress),
-    BZIP2: ("bzip2", bz2.decompress),
-    COMPRESS: ("compress (.Z)", unlzw),
-    XZ: ("xz", unxz),
-    ZIP: ("zip", unzip),
-}
+def packed(blob: Blob) -> tuple[str, Iterable[bytes]]:
+    """Return how a file is compressed, or nothing, and its content as it is unpacked.
+
+    What is damaged raises as it comes.
+    """
+    for mark, (kind, open_content) in STREAMS.items():
+        if blob.data.startswith(mark):
+            return kind, _stream_pieces(open_content, blob.data)
+    if blob.data.startswith(COMPRESS):
+        return "compress (.Z)", lzw_pieces(blob.data)
+    if blob.data.startswith(ZIP):
+        return "zip", _zip_pieces(blob)
+    return "", [blob.data]
 
 
 def decompress(blob: Blob) -> bytes:
     """Return the bytes inside a compressed file, or those of a plain one."""
-    for magic, (kind, undo) in _DECOMPRESSORS.items():
-        if blob.data.startswith(magic):
-            with unpacking(blob.name, kind):
-                return undo(blob.data)
-    return blob.data
+    kind, pieces = packed(blob)
+    if not kind:
+        return blob.data
+    with unpacking(blob.name, kind):
+        return Meter(blob.name, blob.most).joined(pieces)

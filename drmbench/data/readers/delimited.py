@@ -98,7 +98,10 @@ def read_semeion(blobs: list[Blob]) -> RawTable:
     end; exactly that is dropped.
     """
     cleaned = [
-        Blob(name, data[:-1] if data.endswith(b"\nE") else data) for name, data in blobs
+        blob._replace(data=blob.data.removesuffix(b"E"))
+        if blob.data.endswith(b"\nE")
+        else blob
+        for blob in blobs
     ]
     rows = split_rows(cleaned, None)
     if rows.width != _PIXELS + _DIGITS:

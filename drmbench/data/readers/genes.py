@@ -27,6 +27,7 @@ from drmbench.data.readers.common import (
     stack,
 )
 from drmbench.errors import InputError
+from drmbench.npz import read_header
 
 _TRAINING_AND_TEST = ("the training set", "the test set")
 
@@ -178,7 +179,10 @@ def read_nci60(blobs: list[Blob]) -> RawTable:
     """Read ISLP's ``NCI60data.npy`` (samples in rows) and ``NCI60labs.csv``."""
     data, names = pick(blobs, [".npy", "labs.csv"])
     with decoding(data.name, "npy file"):
-        X = np.load(io.BytesIO(data.data), allow_pickle=False)
+        stream = io.BytesIO(data.data)
+        read_header(stream, len(data.data))
+        stream.seek(0)
+        X = np.load(stream, allow_pickle=False)
     return array_table(data.name, X, _only_column(names))
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import struct
-import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from drmbench.data.readers.compression import Meter
 
 _HEADER_BYTES = 128
 _MATRIX, _COMPRESSED = 14, 15
@@ -43,11 +44,12 @@ Variable = NDArray[Any] | Unsupported
 """What a variable can be."""
 
 
-def decode(data: bytes) -> dict[str, Variable]:
+def decode(data: bytes, meter: Meter | None = None) -> dict[str, Variable]:
     """Return the variables of a MATLAB file by name.
 
     Numbers keep MATLAB's type, logical ones become bool; a character matrix becomes
-    one string per row; a cell array becomes an object array; sparse becomes dense. A
+    one string per row; a cell array becomes an object array; sparse becomes dense. The
+    meter counts what is unpacked, and 8 bytes for each number and character. A
     damaged or other file raises ValueError, IndexError, struct.error or zlib.error.
     """
     mark = data[126:_HEADER_BYTES]
@@ -55,12 +57,13 @@ def decode(data: bytes) -> dict[str, Variable]:
         raise ValueError("no header of MATLAB version 5 to 7")
     order = "<" if mark == b"IM" else ">"
     variables: dict[str, Variable] = {}
+    meter = meter or Meter("the MATLAB file")
     for kind, content in _elements(data[_HEADER_BYTES:], order):
         if kind == _COMPRESSED:
-            kind, content = _next(_elements(zlib.decompress(content), order))
+            kind, content = _next(_elements(meter.inflated(content), order))
         if kind != _MATRIX:
             raise ValueError(f"expected a variable, found data of type {kind}")
-        name, value = _matrix(content, order)
+        name, value = _matrix(content, order, meter)
         if name:  # MATLAB's own workspace data has none
             variables[name] = value
     return variables
@@ -88,7 +91,7 @@ def _next(elements: Iterator[tuple[int, bytes]]) -> tuple[int, bytes]:
     raise ValueError("a variable is cut short")
 
 
-def _matrix(content: bytes, order: str) -> tuple[str, Variable]:
+def _matrix(content: bytes, order: str, meter: Meter) -> tuple[str, Variable]:
     """Return the name and the value of a variable or a cell."""
     elements = _elements(content, order)
     flags = _numbers(*_next(elements), order)
@@ -100,7 +103,8 @@ def _matrix(content: bytes, order: str) -> tuple[str, Variable]:
     if bits & _COMPLEX:
         return name, Unsupported("complex")
     if class_number == _CELL:
-        return name, _cells(shape, elements, order)
+        return name, _cells(shape, elements, order, meter)
+    meter.add(8 * min(math.prod(shape), len(content)))
     if class_number == _CHAR:
         return name, _characters(shape, *_next(elements), order)
     if class_number == _SPARSE:
@@ -134,14 +138,17 @@ def _characters(
 
 
 def _cells(
-    shape: tuple[int, ...], elements: Iterator[tuple[int, bytes]], order: str
+    shape: tuple[int, ...],
+    elements: Iterator[tuple[int, bytes]],
+    order: str,
+    meter: Meter,
 ) -> NDArray[Any]:
     values = []
     for _ in range(math.prod(shape)):
         kind, content = _next(elements)
         if kind != _MATRIX:
             raise ValueError(f"expected a cell, found data of type {kind}")
-        values.append(_matrix(content, order)[1])
+        values.append(_matrix(content, order, meter)[1])
     cells = np.empty(len(values), dtype=object)
     for place, value in enumerate(values):
         cells[place] = value
@@ -159,9 +166,9 @@ def _sparse(
     counts = np.diff(ends)
     if ends.size != shape[1] + 1 or ends[0] != 0 or (counts < 0).any():
         raise ValueError("column ends of a sparse matrix do not grow")
-    columns = np.repeat(np.arange(shape[1]), counts)
-    if rows.size < columns.size or (rows < 0).any():
+    if rows.size < ends[-1] or (rows < 0).any():
         raise ValueError("row numbers of a sparse matrix are missing or negative")
+    columns = np.repeat(np.arange(shape[1]), counts)
     dense = np.zeros(shape)
     dense[rows[: columns.size], columns] = values[: columns.size]
     return dense

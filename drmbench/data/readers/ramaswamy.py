@@ -9,6 +9,7 @@ import numpy as np
 import rdata
 
 from drmbench.data.readers.common import Blob, RawTable, array_table, decoding, stack
+from drmbench.data.readers.compression import Meter, packed
 from drmbench.data.readers.genes import pick
 from drmbench.errors import InputError
 
@@ -26,7 +27,8 @@ def read(blobs: list[Blob]) -> RawTable:
         # rdata only warns of damage; classes it has no constructor for are not needed.
         warnings.filterwarnings("error", "Exception while decoding", UserWarning)
         warnings.filterwarnings("ignore", "Missing constructor for R", UserWarning)
-        parsed = rdata.parser.parse_data(blob.data, extension=".rds")
+        unpacked = Meter(blob.name, blob.most).joined(packed(blob)[1])
+        parsed = rdata.parser.parse_data(unpacked, extension=".rds")
         content = rdata.conversion.convert(parsed, default_encoding="utf-8")
         names = [name for part in _PARTS for name in part]
         if not isinstance(content, dict) or not set(names) <= set(content):

@@ -19,6 +19,7 @@ from drmbench.data.readers.common import (
     decoding,
     read_each,
 )
+from drmbench.data.readers.compression import Meter, packed
 from drmbench.errors import InputError
 
 
@@ -48,7 +49,8 @@ def read(
                 warnings.filterwarnings("error", damage, UserWarning)
             unknown_class = "Missing constructor for R class"
             warnings.filterwarnings("ignore", unknown_class, UserWarning)
-            parsed = rdata.parser.parse_data(blob.data)
+            content = Meter(blob.name, blob.most).joined(packed(blob)[1])
+            parsed = rdata.parser.parse_data(content)
             objects = rdata.conversion.convert(
                 parsed, _CONSTRUCTORS, default_encoding="utf-8"
             )

@@ -49,7 +49,8 @@ def significance_tables(
     scores = scores_of(source, mode, metric)
     means, references = scores.ranked_scores(), _references(scores)
     result = friedman(means)
-    title = f"{source.title}: {metric_words(metric)}, {{}}, {MODES[mode].title}"
+    head = f"{source.title}: {metric_words(metric)}"
+    tail = MODES[mode].title
     about: dict[str, Any] = {"experiment": source.id, "metric": metric, "mode": mode}
     notes = (f"Figures are {OPTIMISTIC}.",) if mode == "paper" else ()
     named = ", ".join(result.dropped_datasets)
@@ -67,7 +68,7 @@ def significance_tables(
     yield Table(
         **about,
         kind="ranks",
-        title=title.format("ranks"),
+        title=f"{head}, ranks, {tail}",
         columns=left("method") + right("mean rank", "wins") + left("not told apart"),
         rows=tuple(_ranks_rows(mean_ranks(means), distance, scores.wins())),
         notes=(*_test_notes(result, distance), *notes, dropped),
@@ -75,7 +76,7 @@ def significance_tables(
     yield _paired_table(
         **about,
         kind="wilcoxon",
-        title=title.format("Wilcoxon's tests"),
+        title=f"{head}, Wilcoxon's tests, {tail}",
         tests=list(_each_pair_once(means, references)),
         notes=(*notes, dropped),
     )
@@ -90,7 +91,7 @@ def significance_tables(
         yield _paired_table(
             **about,
             kind="wilcoxon-beyond",
-            title=title.format("Wilcoxon's tests against methods that miss data sets"),
+            title=f"{head}, tests against methods that miss data sets, {tail}",
             tests=others,
             notes=(*notes, "Each over the data sets on which both are complete."),
         )

@@ -17,7 +17,8 @@ from drmbench.files import replacing
 from drmbench.paper import published_table
 from drmbench.report.figures import ablation, measured, published, ranks, tradeoff
 from drmbench.report.figures.drawing import Drawing, NothingToDrawError
-from drmbench.report.figures.style import fix_layout, house_style
+from drmbench.report.figures.style import fix_layout, house_style, unknown_letters
+from drmbench.report.render import link_text, markdown_prose
 from drmbench.running.results import Results, load_results
 
 __all__ = [
@@ -81,7 +82,8 @@ def draw_all(
 ) -> Iterator[Drawing]:
     """Draw every figure that results have rows for, experiment by experiment.
 
-    `say` gets a message for each figure that has no usable rows.
+    `say` gets a message for each figure that has no usable rows, or names in letters
+    that its font does not have.
     """
     for found in results.values():
         for draw in _recipes(found, results):
@@ -92,6 +94,8 @@ def draw_all(
             except NothingToDrawError as error:
                 say(f"no figure: {error}")
             else:
+                if unknown := unknown_letters(drawing.figure):
+                    say(f"{drawing.id}: letters drawn as boxes: {unknown[:20]}")
                 yield drawing
 
 
@@ -171,11 +175,12 @@ def _write(target: Path, content: bytes) -> Path:
 def _section(drawing: Drawing, files: Mapping[str, str]) -> str:
     """Return what the index says of a figure: it shows one format and links others."""
     shown = files.get("svg") or files.get("png", "")
-    image = f"![{drawing.title}]({shown})\n\n" if shown else ""
+    title, caption = markdown_prose(drawing.title), markdown_prose(drawing.caption)
+    image = f"![{link_text(title)}]({shown})\n\n" if shown else ""
     links = [f"[{s.upper()}]({name})" for s, name in files.items() if name != shown]
     return (
-        f"<!-- figure: {drawing.id} -->\n## {drawing.title}\n\n"
-        f"{image}{drawing.caption}\n\n{' · '.join([*links, drawn_with()])}\n"
+        f"<!-- figure: {drawing.id} -->\n## {title}\n\n"
+        f"{image}{caption}\n\n{' · '.join([*links, drawn_with()])}\n"
     )
 
 

@@ -6,6 +6,7 @@ apart; every series also has a marker or a line of its own, for print without co
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,8 +18,11 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
+from matplotlib.text import Text
 from matplotlib.ticker import (
     FuncFormatter,
+    LogFormatter,
     LogLocator,
     MaxNLocator,
     NullFormatter,
@@ -119,7 +123,8 @@ def family_look(family: str) -> Look:
 @contextmanager
 def house_style() -> Iterator[None]:
     """Apply the settings inside the block, whatever the user's own are."""
-    with mpl.rc_context():
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # said elsewhere
         mpl.rcdefaults()
         cast(Any, mpl.rcParams).update(_SETTINGS)
         yield
@@ -162,8 +167,34 @@ def grid_of_panels(
 
 def fix_layout(figure: Figure) -> None:
     """Lay the figure out once and for all, so that every format has the same layout."""
-    figure.draw_without_rendering()
+    lay_out(figure)
     figure.set_layout_engine("none")
+
+
+def lay_out(figure: Figure) -> None:
+    r"""Place everything; what people have named is text, never a formula.
+
+    A label such as ``$\frac$`` is drawn as it stands. Only the powers at the ticks of
+    logarithmic axes, which matplotlib writes, are formulas.
+    """
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+    for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
+        for formatter, ticks in (
+            (axis.get_major_formatter(), axis.get_major_ticks()),
+            (axis.get_minor_formatter(), axis.get_minor_ticks()),
+        ):
+            for tick in ticks if isinstance(formatter, LogFormatter) else ():
+                tick.label1.set_parse_math(True)
+                tick.label2.set_parse_math(True)
+    figure.draw_without_rendering()
+
+
+def unknown_letters(figure: Figure) -> str:
+    """Return the letters of a figure that its font does not have."""
+    known = get_font(findfont(_SETTINGS["font.family"])).get_charmap()
+    letters = {letter for text in figure.findobj(Text) for letter in text.get_text()}
+    return "".join(sorted(x for x in letters if ord(x) not in known and x != "\n"))
 
 
 def plain_numbers() -> FuncFormatter:

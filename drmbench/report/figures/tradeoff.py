@@ -33,6 +33,7 @@ from drmbench.report.figures.style import (
     LIGHT,
     SINGLE,
     family_look,
+    lay_out,
     log_ticks,
     new_figure,
 )
@@ -147,7 +148,7 @@ def label_points(
 
     Call it last: it needs the final limits of the panel.
     """
-    figure.draw_without_rendering()  # the layout decides where the panel is
+    lay_out(figure)  # which decides where the panel is
     scale = figure.dpi / 72
     at = np.asarray(panel.transData.transform(points)) / scale
     inside = np.array(panel.get_window_extent().extents) / scale
@@ -183,7 +184,7 @@ def label_points(
 
 def _text_size(figure: Figure, panel: Axes, name: str) -> Array:
     """Return the width and height of a text, in pixels."""
-    text = panel.text(0, 0, name, fontsize=_SIZE, transform=None)
+    text = panel.text(0, 0, name, fontsize=_SIZE, transform=None, parse_math=False)
     extent = text.get_window_extent(cast(Any, figure.canvas).get_renderer())
     text.remove()
     return np.array([extent.width, extent.height])
