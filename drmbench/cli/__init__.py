@@ -6,8 +6,8 @@ that ``drmbench --help`` stays fast; ``tests/cli/test_startup.py`` holds them to
 
 from __future__ import annotations
 
-import os
 import sys
+from pathlib import Path
 
 import typer
 
@@ -79,7 +79,7 @@ def root(
 ) -> None:
     """Benchmark the Discriminative Ridge Machine on real data."""
     try:
-        os.getcwd()
+        Path.cwd()
     except OSError as error:
         why = f"the working folder cannot be used ({reason_of(error)})"
         raise InputError(f"{why}; change to another one") from error

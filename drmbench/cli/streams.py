@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 from drmbench.errors import DrmbenchError, reason_of
@@ -87,7 +88,7 @@ def standard_streams() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     if None in (sys.stdin, *before):
         _fill_descriptors()
-    with open(os.devnull, "w", encoding="utf-8") as null:
+    with Path(os.devnull).open("w", encoding="utf-8") as null:
         sys.stdout = cast(TextIO, _Output(sys.stdout, null))
         sys.stderr = cast(TextIO, _Stream(sys.stderr, null))
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -11,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from drmbench.errors import InputError
-from drmbench.files import replacing
+from drmbench.errors import InputError, reason_of
+from drmbench.files import read_regular, replacing
 from drmbench.protocol.protocol import ROWS_OF_MODE
 from drmbench.report.check import (
     KEY,
@@ -191,10 +192,12 @@ def _rows(folder: Path) -> pd.DataFrame:
     """Read rows as text, so that what stays keeps every digit."""
     path = folder / ROWS_FILE
     try:
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+        content = io.BytesIO(read_regular(path))
+        rows = pd.read_csv(content, dtype=str, keep_default_na=False)
         return rows.set_index(list(KEY), drop=False)
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: cannot be read as result rows: {error}") from error
+        why = reason_of(error) if isinstance(error, OSError) else error
+        raise InputError(f"{path}: cannot be read as result rows: {why}") from error
 
 
 def _update(reference: Path, fresh: Path, known: bool) -> str:
@@ -232,10 +235,10 @@ def sign_reference(folder: Path) -> None:
     For whoever changed one of them on purpose; all else stays as it is.
     """
     path = folder / MANIFEST_FILE
-    manifest = json.loads(path.read_bytes())
+    manifest = json.loads(read_regular(path))
     if manifest.get("manifest_version", 1) < MANIFEST_VERSION:
         manifest = upgrade(manifest)
-    rows = (folder / ROWS_FILE).read_bytes()
+    rows = read_regular(folder / ROWS_FILE)
     write_manifest(path, signed(manifest, rows))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, reason_of, refused
 from drmbench.files import replacing
 from drmbench.report.analyses.agreement import agreement_tables, rules_tables
 from drmbench.report.analyses.comparison import LINES, View, score_table
@@ -218,7 +218,8 @@ def write_tables(
             with replacing(folder / name) as temporary:
                 temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise InputError(f"cannot write to {out}: {error.strerror or error}") from error
+        why = f"cannot write to {out}: {reason_of(error)}"
+        raise refused(error, why) from error
     return [folder / name for name in rendered]
 
 

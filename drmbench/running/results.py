@@ -25,6 +25,7 @@ from pandas.api.types import is_integer_dtype
 from drmbench.config.model import Experiment
 from drmbench.data.fast_cells import EVERY_DIGIT
 from drmbench.errors import InputError, did_you_mean
+from drmbench.files import read_regular
 from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
@@ -274,7 +275,7 @@ def read_rows(path: Path, content: bytes | None = None) -> pd.DataFrame:
     """
     text = dict.fromkeys(_TEXT, str)
     with _reading(path, "result rows"):
-        source = path if content is None else io.BytesIO(content)
+        source = io.BytesIO(read_regular(path) if content is None else content)
         rows: pd.DataFrame = pd.read_csv(
             source, dtype=text, keep_default_na=False, na_values=[""], **EVERY_DIGIT
         )
@@ -296,8 +297,9 @@ def read_results(folder: Path) -> Results:
     if (path := folder / RULES_FILE).exists():
         text = dict.fromkeys(_RULES[:-2], str)
         with _reading(path, "rules tried"):
+            content = io.BytesIO(read_regular(path))
             found: pd.DataFrame = pd.read_csv(
-                path, dtype=text, keep_default_na=False, **EVERY_DIGIT
+                content, dtype=text, keep_default_na=False, **EVERY_DIGIT
             )
             rules = found[list(_RULES)].astype({"mean": float, "sd": float})
     return Results(name, rows, manifest, refits, rules)
@@ -310,7 +312,7 @@ def _read_view(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
             manifest = read_manifest(folder / MANIFEST_FILE)
             path = folder / ROWS_FILE
             with _reading(path, "result rows"):
-                content = path.read_bytes()
+                content = read_regular(path)
             require_rows(manifest, content, path)
             break
         except AlteredResultsError:

@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import ft2font
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, reason_of, refused
 from drmbench.files import replacing
 from drmbench.paper import published_table
 from drmbench.report.figures import ablation, measured, published, ranks, tradeoff
@@ -157,8 +157,8 @@ def write_figures(
             text = _HEAD + "\n".join({**others, **sections}.values())
             written.append(_write(folder / INDEX, text.encode()))
     except OSError as error:
-        why = error.strerror or error
-        raise InputError(f"cannot write to {folder}: {why}") from error
+        why = f"cannot write to {folder}: {reason_of(error)}"
+        raise refused(error, why) from error
     return written
 
 
