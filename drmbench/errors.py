@@ -81,8 +81,12 @@ def explained(error: Exception) -> DrmbenchError:
     if isinstance(error, OSError):
         named = "" if error.filename is None else f"{error.filename}: "
         return refused(error, f"{named}{reason_of(error)}")
+    if isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
+        around = error.object[max(error.start - 30, 0) : error.end + 30]
+        why = f"{error.encoding}: {error.reason}"
+        return InputError(f"not valid text or name of a file: {quoted(around)} ({why})")
     if isinstance(error, UnicodeError):
-        return InputError(f"a text or the name of a file is not valid: {error}")
+        return InputError(f"not valid text or name of a file: {error}")
     return DrmbenchError(f"out of memory: {error}".rstrip(": "))
 
 

@@ -44,7 +44,11 @@ def _open(path: Path, flags: int) -> int:
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    raise OSError(errno.EINVAL, "a pipe or device, not a regular file", str(path))
+    raise _special(path)
+
+
+def _special(path: Path) -> OSError:
+    return OSError(errno.EINVAL, "a pipe or device, not a regular file", str(path))
 
 
 def read_regular(path: Path, start: int = 0) -> bytes:
@@ -74,8 +78,11 @@ def replacing(target: Path) -> Iterator[Path]:
     """Give a temporary file beside `target`, and move it there if all goes well.
 
     Whatever is raised inside the block, the temporary file is removed and `target`
-    stays as it was. What a killed process left there is removed too.
+    stays as it was. What a killed process left there is removed too. A pipe or device
+    is refused: it would be gone, for all programs.
     """
+    if is_special(target):
+        raise _special(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_dead(target)

@@ -170,7 +170,9 @@ def _because(error: BaseException) -> str:
 
 def _send(answers: BinaryIO, number: int, token: str, answer: dict[str, Any]) -> None:
     message = {"number": number, "token": token, **answer}
-    answers.write(json.dumps(message).encode() + b"\n")
+    text = json.dumps(message, ensure_ascii=False)
+    # What is stored is UTF-8, and lone surrogates are not.
+    answers.write(text.encode(errors="replace") + b"\n")
     answers.flush()
 
 
