@@ -15,7 +15,7 @@ from drmbench.data import transfer
 from drmbench.data.catalogue import Artifact
 from drmbench.data.paths import Places
 from drmbench.data.transfer import TransferError
-from drmbench.files import locked, read_regular, remove_leftovers, replacing
+from drmbench.files import locked, remove_leftovers, replacing
 
 logger = logging.getLogger(__name__)
 
@@ -64,9 +64,8 @@ def damage(path: Path, artifact: Artifact, home: Path | None = None) -> str | No
         return f"it has {path.stat().st_size} bytes instead of {artifact.size}"
     record = record_of(home or path)
     expected = artifact.checksum
-    if expected is None and record.exists():
-        words = read_regular(record).decode("utf-8", "replace").split()
-        expected = f"sha256:{words[0] if words else ''}"
+    if expected is None and record.is_file():
+        expected = f"sha256:{record.read_text(encoding='utf-8').split()[0]}"
     if expected is None:
         return None
     found = checksum(path, expected.partition(":")[0])

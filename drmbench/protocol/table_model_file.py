@@ -16,7 +16,7 @@ import numpy as np
 
 from drmbench import __version__
 from drmbench.data.new_rows import Feature
-from drmbench.errors import InputError, reason_of, refused
+from drmbench.errors import InputError, quoted, reason_of, refused
 from drmbench.files import read_regular, replacing
 from drmbench.protocol.safe_objects import (
     MOST_BYTES,
@@ -156,7 +156,7 @@ def load_table_model(path: Path, *, trust: Collection[str] = ()) -> LoadedTableM
         raise InputError(f"{path}: not a model file of drmbench")
     if version != VERSION:
         raise InputError(
-            f"{path}: a model file of version {version!r}; this drmbench"
+            f"{path}: a model file of version {quoted(version)}; this drmbench"
             f" ({__version__}) reads version {VERSION}: update it, or fit again"
         )
     try:

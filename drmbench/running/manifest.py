@@ -23,7 +23,7 @@ from drmbench.config.messages import Problems
 from drmbench.config.model import DatasetRef, Experiment, MethodRef
 from drmbench.config.resolve import parse_experiment
 from drmbench.config.yaml_lines import read_yaml
-from drmbench.errors import InputError, reason_of
+from drmbench.errors import InputError, quoted, reason_of
 from drmbench.files import read_regular, replacing
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method
@@ -146,7 +146,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
             reason = reason_of(error)
         if isinstance(error, ValidationError):
             reason = "; ".join(
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}"
+                f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {quoted(e['input'])}"
                 for e in error.errors()
             )
         raise InputError(f"{path}: not a manifest of results: {reason}") from error
@@ -172,7 +172,7 @@ def upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
     version = manifest.get("manifest_version", 1)
     if not isinstance(version, int) or not 1 <= version <= MANIFEST_VERSION:
         raise InputError(
-            f"its version is {version!r}, and this drmbench reads versions up to"
+            f"its version is {quoted(version)}, and this drmbench reads versions up to"
             f" {MANIFEST_VERSION}; a newer one made it"
         )
     for step in range(version, MANIFEST_VERSION):

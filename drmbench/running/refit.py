@@ -22,7 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from drmbench.config.model import MethodRef
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 from drmbench.files import read_regular
 from drmbench.methods.base import CANDIDATE_FAILURES
 from drmbench.metrics import METRICS, ClassRoles, measure
@@ -180,7 +180,7 @@ def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
     except (ValueError, TypeError) as error:
         raise InputError(
             f"results.csv: the params of {row['method']} on {row['dataset']} are not"
-            f" JSON: {row['params']!r}"
+            f" JSON: {quoted(row['params'])}"
         ) from error
     try:
         # What a fit warns of stands in the row's notes.

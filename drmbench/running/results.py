@@ -24,7 +24,7 @@ from pandas.api.types import is_integer_dtype
 
 from drmbench.config.model import Experiment
 from drmbench.data.fast_cells import EVERY_DIGIT
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 from drmbench.files import read_regular
 from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
@@ -366,7 +366,7 @@ def load_results(
         if name not in there:
             listed = ", ".join(there) or "none"
             raise InputError(
-                f"{folder} has no results of {name!r}.{did_you_mean(name, there)}"
+                f"{folder} has no results of {quoted(name)}.{did_you_mean(name, there)}"
                 f" There are: {listed}. `drmbench run configs/{name}.yaml --out"
                 f" {folder}` would make them."
             )
@@ -398,6 +398,6 @@ def _require_sound(results: Results, path: Path) -> None:
             number = int(wrong.to_numpy().argmax())
             value = rows[column].iloc[number]
             where = f"{path}, row {number + 1}"
-            raise InputError(f"{where}: {column} cannot be {value!r}; {again}")
+            raise InputError(f"{where}: {column} cannot be {quoted(value)}; {again}")
     if len(rows) and not is_integer_dtype(rows["split"]):
         raise InputError(f"{path}: a row has no whole number as its split; {again}")

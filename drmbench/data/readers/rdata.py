@@ -19,7 +19,7 @@ from drmbench.data.readers.common import (
     decoding,
     read_each,
 )
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 
 class _Frame(dict[str, Any]):
@@ -59,7 +59,7 @@ def read(
         if unknown:
             listed = ", ".join(classes)
             raise InputError(
-                f"{blob.name}: expected labels {listed}, found {unknown[0]!r}"
+                f"{blob.name}: expected labels {listed}, found {quoted(unknown[0])}"
             )
         names = np.array([classes[label] for label in table.labels], dtype=np.str_)
         return replace(table, labels=names)
@@ -75,7 +75,8 @@ def _choose(blob: Blob, objects: Any, name: str | None) -> Any:
         name = stem if stem in objects or len(objects) > 1 else next(iter(objects))
     if name not in objects:
         raise InputError(
-            f"{blob.name}: no object is named {name!r}. Objects: {', '.join(objects)}"
+            f"{blob.name}: no object is named {quoted(name)}. Objects:"
+            f" {', '.join(objects)}"
         )
     return objects[name]
 
