@@ -84,7 +84,7 @@ def replacing(target: Path) -> Iterator[Path]:
     if is_special(target):
         raise _special(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(target.parent)
         _remove_dead(target)
         temporary = target.parent / f".{target.name}.{uuid.uuid4().hex}.part"
         held = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
@@ -101,6 +101,15 @@ def replacing(target: Path) -> Iterator[Path]:
         if error.filename is None or str(error.filename).endswith(".part"):
             error.filename = str(target)
         raise
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it; a file in the way is said to be none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        reason = os.strerror(errno.ENOTDIR)
+        raise NotADirectoryError(errno.ENOTDIR, reason, str(folder)) from error
 
 
 def _lock(descriptor: int) -> bool:
@@ -151,7 +160,7 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     never stale; the empty lock file stays behind on purpose.
     """
     locks = folder / ".locks"
-    locks.mkdir(parents=True, exist_ok=True)
+    _make_folder(locks)
     path = locks / f"{name.replace('/', '_')}.lock"
     with os.fdopen(open_own(path, os.O_RDWR), "r+") as stream:
         if fcntl is not None:

@@ -35,7 +35,7 @@ from drmbench.errors import (
 )
 
 #: Characters of a line of a message, at most.
-_LONGEST_LINE = 4000
+_LONGEST_LINE = 2000
 
 app = typer.Typer(
     name="drmbench",
