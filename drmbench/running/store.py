@@ -178,10 +178,10 @@ class Store:
         The system gives claims back when a process ends, however it ends.
         """
         if fcntl is not None:
-            exclusive = fcntl.LOCK_EX | fcntl.LOCK_NB
+            claims, exclusive = self._claims_file(), fcntl.LOCK_EX | fcntl.LOCK_NB
             try:
-                fcntl.lockf(self._claims_file(), exclusive, 1, _place(key))
-            except OSError:
+                fcntl.lockf(claims, exclusive, 1, _place(key))
+            except (BlockingIOError, PermissionError):  # as systems say it
                 return False
         return True
 
