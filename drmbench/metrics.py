@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 Values = NDArray[np.float64]
 
@@ -381,7 +381,7 @@ def get_metric(name: str, *, scalar: bool = False) -> Metric:
     if name not in valid:
         kind = "one-number metric" if scalar else "metric"
         raise InputError(
-            f"no {kind} is called {name!r}; there are {', '.join(valid)}."
+            f"no {kind} is called {quoted(name)}; there are {', '.join(valid)}."
             + did_you_mean(name, valid)
         )
     return METRICS[name]

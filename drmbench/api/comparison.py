@@ -22,7 +22,7 @@ from drmbench.api.methods import method_items
 from drmbench.api.results import Comparison
 from drmbench.data.dataset import Dataset
 from drmbench.data.in_memory import dataset_in_memory, write_npz
-from drmbench.errors import InputError
+from drmbench.errors import InputError, reason_of, refused
 from drmbench.methods.registry import get_method
 from drmbench.metrics import get_metric
 from drmbench.running.budget import fitting
@@ -198,5 +198,5 @@ def _written(dataset: Dataset, folder: Path) -> Path:
     try:
         return write_npz(dataset, folder).resolve()
     except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot write to {folder}: {reason}") from error
+        why = f"cannot write to {folder}: {reason_of(error)}"
+        raise refused(error, why) from error

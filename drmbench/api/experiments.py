@@ -22,7 +22,7 @@ from drmbench.config import (
     parse_experiment,
     parse_size,
 )
-from drmbench.errors import DrmbenchError, InputError
+from drmbench.errors import DrmbenchError, InputError, reason_of, refused
 from drmbench.files import replacing
 from drmbench.running.progress import in_notebook
 from drmbench.running.runner import Run, RunOptions, default_jobs
@@ -136,7 +136,8 @@ def experiment_of(text: str, out: Path) -> Experiment:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"cannot write to {out}: {error.strerror or error}") from error
+        why = f"cannot write to {out}: {reason_of(error)}"
+        raise refused(error, why) from error
     return experiment.model_copy(update={"source": path})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 from drmbench.methods.foreign import STEPS, method_from_estimator, step_of
 
 _VALID = (
@@ -34,7 +34,7 @@ def method_items(methods: Mapping[str, Any]) -> list[dict[str, Any]]:
         try:
             items.append(_item(str(name), method, grid))
         except InputError as error:
-            raise InputError(f"methods: {name!r}: {error}") from error
+            raise InputError(f"methods: {quoted(name)}: {error}") from error
     return items
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.analyses.comparison import score_table
 from drmbench.report.analyses.seconds import measured_tables
@@ -109,7 +109,9 @@ class RunResults:
         for said, valid in ((metric, experiment.metrics), (mode, experiment.scaling)):
             if said is not None and said not in valid:
                 near, listed = did_you_mean(said, valid), ", ".join(valid)
-                raise InputError(f"no results of {said!r}.{near} There are: {listed}")
+                raise InputError(
+                    f"no results of {quoted(said)}.{near} There are: {listed}"
+                )
         return (
             self.stored.summary(dataset, method, mode=mode, metric=metric)
             for dataset in self.stored.datasets

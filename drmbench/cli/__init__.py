@@ -7,6 +7,7 @@ that ``drmbench --help`` stays fast; ``tests/cli/test_startup.py`` holds them to
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import typer
 
@@ -25,7 +26,17 @@ from drmbench.cli import (
     results,
     run,
 )
-from drmbench.errors import DrmbenchError
+from drmbench.cli.streams import standard_streams
+from drmbench.errors import (
+    DrmbenchError,
+    InputError,
+    explained,
+    reason_of,
+    shortened,
+)
+
+#: Characters of a line of a message, at most.
+_LONGEST_LINE = 2000
 
 app = typer.Typer(
     name="drmbench",
@@ -69,18 +80,32 @@ def root(
     ),
 ) -> None:
     """Benchmark the Discriminative Ridge Machine on real data."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        why = f"the working folder cannot be used ({reason_of(error)})"
+        raise InputError(f"{why}; change to another one") from error
 
 
 def main() -> None:
-    """Run the command line; expected errors become one message and an exit code."""
-    try:
-        app()
-    except DrmbenchError as error:
-        typer.echo(f"drmbench: {error}", err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("drmbench: interrupted", err=True)
-        sys.exit(130)
-    except BrokenPipeError:  # `drmbench … | head`: the reader left, nothing is wrong
-        sys.stderr.close()
-        sys.exit(0)
+    """Run the command line; expected errors become one message and an exit code.
+
+    Expected is also what the system may do to any command: a full disk, too little
+    memory, a file that cannot be opened.
+    """
+    with standard_streams():
+        try:
+            try:
+                app()
+            except SystemExit:  # as every command ends
+                sys.stdout.flush()
+                raise
+        except (DrmbenchError, OSError, MemoryError, UnicodeError) as error:
+            expected = explained(error)
+            lines = [shortened(x, _LONGEST_LINE) for x in str(expected).splitlines()]
+            if lines:
+                typer.echo("drmbench: " + "\n".join(lines), err=True)
+            sys.exit(expected.exit_code)
+        except KeyboardInterrupt:
+            typer.echo("drmbench: interrupted", err=True)
+            sys.exit(130)

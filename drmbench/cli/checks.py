@@ -10,7 +10,7 @@ from typer import Option
 
 from drmbench.cli.inputs import REFERENCE, RUNS, reference_folder
 from drmbench.cli.output import examples
-from drmbench.errors import CheckFailedError, InputError
+from drmbench.errors import CheckFailedError, InputError, reason_of, refused
 
 app = typer.Typer()
 
@@ -121,6 +121,7 @@ def _update(reference: Path, results: Path, names: list[str]) -> None:
     try:
         written = update_reference(reference, results, list(fresh))
     except OSError as error:
-        raise InputError(f"cannot write to {reference}: {error}") from error
+        why = f"cannot write to {reference}: {reason_of(error)}"
+        raise refused(error, why) from error
     for line in (*altered, *failure_text(found).splitlines(), *written):
         typer.echo(line)

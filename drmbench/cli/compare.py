@@ -27,7 +27,7 @@ from drmbench.cli.reading import (
     reading_options,
     show_reading,
 )
-from drmbench.errors import DrmbenchError, InputError
+from drmbench.errors import DrmbenchError, InputError, quoted
 
 if TYPE_CHECKING:
     from drmbench.running.compare import Item
@@ -246,10 +246,11 @@ def _too_few(data: Path, counts: Mapping[str, int], folds: int) -> str:
     name, smallest = min(counts.items(), key=lambda item: item[1])
     if smallest == 1:
         return (
-            f"{data}: the class {name!r} has a single row, which cannot both train and"
+            f"{data}: the class {quoted(name)} has a single row, which cannot both"
+            " train and"
             " test; leave it out or merge it with another class"
         )
     return (
-        f"{data}: the smallest class, {name!r}, has {smallest} rows, fewer than"
+        f"{data}: the smallest class, {quoted(name)}, has {smallest} rows, fewer than"
         f" {folds} folds; use --folds {smallest} or merge classes"
     )

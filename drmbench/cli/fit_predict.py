@@ -26,7 +26,7 @@ from drmbench.cli.reading import (
     Sheet,
     reading_options,
 )
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from drmbench.data.reading import Reading
@@ -403,7 +403,7 @@ def _tell_scores(tally: RecallTally, classes: Sequence[str], out: Path | None) -
     """Say how good predictions are, and which classes could not be right."""
     unknown = tally.unknown(classes)
     if unknown:
-        named = ", ".join(map(repr, unknown[:_SHOWN_CLASSES]))
+        named = ", ".join(map(quoted, unknown[:_SHOWN_CLASSES]))
         text = f"classes the model does not know, counted as wrong: {named}"
         typer.echo(text, err=True)
     # Not into predictions on the screen.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, reason_of, refused
 from drmbench.shipped import find_config, shipped_configs, shipped_reference
 
 #: Folders of results: those that runs write, and those that are committed.
@@ -80,5 +80,5 @@ def writing(path: Path) -> Iterator[Path]:
         with replacing(path) as temporary:
             yield temporary
     except OSError as error:
-        reason = "it is a folder" if path.is_dir() else error.strerror or error
-        raise InputError(f"{path}: cannot be written ({reason})") from error
+        reason = "it is a folder" if path.is_dir() else reason_of(error)
+        raise refused(error, f"{path}: cannot be written ({reason})") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 if TYPE_CHECKING:  # loading numpy takes time that other commands do not need
     from drmbench.data.dataset import Dataset
@@ -63,7 +63,7 @@ def reading_options(
 
     mark = {None: None, ".": ".", ",": ","}.get(decimal, "")
     if mark == "":
-        raise InputError(f"--decimal must be . or , and not {decimal!r}")
+        raise InputError(f"--decimal must be . or , and not {quoted(decimal)}")
     return Reading(
         drop=_names(drop),
         nominal=_names(nominal),

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from drmbench.cli.inputs import RUNS, config_files, job_count, require_addresses
 from drmbench.cli.output import LEFT, RIGHT, examples, print_table, show
-from drmbench.errors import InputError
+from drmbench.errors import InputError, shortened
 
 if TYPE_CHECKING:
     from drmbench.config import Experiment
@@ -100,8 +100,9 @@ def run_command(
     the time come from cells that were run here and from the committed results, scaled
     to this machine.
 
-    Exit codes: 0 all well; 1 some cells failed; 2 wrong input; 3 data missing;
-    130 interrupted.
+    Exit codes: 0 all well; 1 some cells failed, or the run could not go on, as on a
+    full disk; 2 wrong input; 3 data missing; 130 interrupted. Whatever ends a run,
+    finished cells are kept, and the same command goes on.
     """
     require_addresses()
     from drmbench.config import load_experiments
@@ -160,7 +161,7 @@ def _seconds(text: str | None) -> float | None:
     try:
         return parse_duration(text)
     except ValueError as error:
-        raise InputError(f"--timeout {text}: {error}") from error
+        raise InputError(f"--timeout {shortened(text, 80)}: {error}") from error
 
 
 def _bytes(text: str | None) -> int:
@@ -171,7 +172,7 @@ def _bytes(text: str | None) -> int:
     try:
         return parse_size(text)
     except ValueError as error:
-        raise InputError(f"--memory {text}: {error}") from error
+        raise InputError(f"--memory {shortened(text, 80)}: {error}") from error
 
 
 def _print_plan(run: Run) -> None:

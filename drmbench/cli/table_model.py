@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,13 +135,14 @@ def read_rows(
         data, model.features, target=target, ignore=ignore, reading=reading
     )
     if rows.ignored:
-        named = ", ".join(map(repr, rows.ignored[:_SHOWN]))
+        named = ", ".join(map(quoted, rows.ignored[:_SHOWN]))
         more = ", …" if len(rows.ignored) > _SHOWN else ""
         typer.echo(f"ignored, for the model has none: {named}{more}", err=True)
     for column, levels in rows.unknown.items():
-        named = ", ".join(map(repr, levels[:_SHOWN]))
+        named = ", ".join(map(quoted, levels[:_SHOWN]))
         more = ", …" if len(levels) > _SHOWN else ""
-        line = f"column {column!r}: not seen when the model was fitted: {named}{more}"
+        where = f"column {quoted(column)}"
+        line = f"{where}: not seen when the model was fitted: {named}{more}"
         typer.echo(line, err=True)
     if model.preparation is None:
         _refuse_missing(data.name, rows, model)
@@ -156,7 +157,7 @@ def _refuse_missing(file: str, rows: NewRows, model: TableModel) -> None:
     if len(places):
         row, column = places[0].tolist()
         name = model.features[column].name
-        title = repr(name) if name else str(column + 1)
+        title = quoted(name) if name else str(column + 1)
         raise InputError(
             f"{file}, {rows.place(row)}, column {title}: the value is missing; the"
             " model was fitted without a preparation that fills it in"

@@ -9,7 +9,7 @@ from typing import Any
 from drmbench.config.messages import Problems
 from drmbench.config.model import EstimatorItem, MethodItem, MethodRef
 from drmbench.config.yaml_lines import YamlNode
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 from drmbench.methods.foreign import (
     EstimatorSpec,
     Part,
@@ -73,7 +73,7 @@ class EstimatorCheck:
         node, before = self._node, len(self._problems)
         if ref.label in builtin_names():
             line = node.line_of("as") if self._item.as_ else node.line
-            taken = f"{ref.label!r} is the name of a method of drmbench's own"
+            taken = f"{quoted(ref.label)} is the name of a method of drmbench's own"
             self._problems.add(line, f"{taken}; give this one another with `as`")
         steps = self._load_steps()
         with self._problems.noted(node.line_of("estimator")):
@@ -116,6 +116,8 @@ class EstimatorCheck:
             with self._problems.noted((steps.at(number) if listed else steps).line):
                 name, path = step_of(text)
                 if name in [part.prefix for part in parts]:
-                    raise InputError(f"a second step {name!r}; its name must differ")
+                    raise InputError(
+                        f"a second step {quoted(name)}; its name must differ"
+                    )
                 parts.append(Part.load(path, self._folder, name))
         return parts

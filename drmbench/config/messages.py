@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args, get_origin
 
 from drmbench.config.model import ITEMS, ExperimentFile, Section
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -146,13 +146,13 @@ def explain(error: ErrorDetails, place: Place) -> Iterator[tuple[int, str]]:
     node, where = place.node, place.where or "the experiment"
     match error["type"]:
         case "missing":
-            yield node.line, f"{where} needs the key {error['loc'][-1]!r}"
+            yield node.line, f"{where} needs the key {quoted(error['loc'][-1])}"
         case "extra_forbidden":
             key, keys = str(place.path[-1]), place.section.keys()
             homes = " or ".join(sorted(set(_homes(key, ExperimentFile, ""))))
             hint = f" It belongs {homes}." if homes else did_you_mean(key, keys)
             around = place.where.removesuffix(key).rstrip(".: ")
-            there = f"{key!r} in {around}" if around else repr(key)
+            there = f"{quoted(key)} in {around}" if around else quoted(key)
             valid = ", ".join(keys)
             yield node.key_line, f"unknown key {there}.{hint} Valid: {valid}"
         case "other_kind":

@@ -49,7 +49,7 @@ from drmbench.config.model import (
 from drmbench.config.values import SCALAR_METRICS, SOLVERS, Number, Only
 from drmbench.config.yaml_lines import YamlNode, read_yaml
 from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 from drmbench.files import is_special
 from drmbench.methods.registry import builtin_names, get_method, with_overrides
 from drmbench.protocol.protocol import Preparation, SelectionPlan
@@ -93,7 +93,8 @@ def load_experiments(paths: Sequence[Path]) -> list[Experiment]:
             if name in names:
                 problems.add(
                     draft.root.line_of("name"),
-                    f"the experiment {name!r} is also in {names[name]}; their results"
+                    f"the experiment {quoted(name)} is also in {names[name]}; their"
+                    " results"
                     " would share a folder",
                 )
             elif name:
@@ -296,7 +297,7 @@ class _Draft:
         for item, node in zip(self.file.datasets, nodes, strict=True):
             match item:
                 case GroupItem():
-                    if self.is_first(f"the group {item.group!r}", node.line):
+                    if self.is_first(f"the group {quoted(item.group)}", node.line):
                         for one in self.members(item, node):
                             chosen.setdefault(one.name, one)
                     continue
@@ -305,13 +306,13 @@ class _Draft:
                 case _:
                     said = NamedItem(name=item) if isinstance(item, str) else item
                     named = self.from_catalogue(said, node)
-            if named and self.is_first(f"the data set {named.name!r}", node.line):
+            if named and self.is_first(f"the data set {quoted(named.name)}", node.line):
                 chosen[named.name] = named
         return list(chosen.values())
 
     def members(self, item: GroupItem, node: YamlNode) -> Iterator[_ChosenSet]:
         """Give the data sets of a group."""
-        what = f"the group {item.group!r}"
+        what = f"the group {quoted(item.group)}"
         entries = {entry.name: entry for entry in load_catalogue().group(item.group)}
         left_out = node.at("except")
         for number, name in enumerate(item.except_):
@@ -319,7 +320,7 @@ class _Draft:
                 listed = isinstance(left_out.value, list)
                 self.problems.add(
                     (left_out.at(number) if listed else left_out).line,
-                    f"{what} has no data set {name!r} to leave out."
+                    f"{what} has no data set {quoted(name)} to leave out."
                     f"{did_you_mean(name, entries)} See `drmbench data list --group"
                     f" {item.group}`",
                 )
@@ -345,7 +346,7 @@ class _Draft:
                     **vars(item.reading()),
                 )
             except (OSError, RuntimeError) as error:  # too long a name, a circular link
-                raise InputError(f"{written!r}: {error}") from error
+                raise InputError(f"{quoted(written)}: {error}") from error
             if not self.is_taken(data.name, node.line):
                 ref = DatasetRef(
                     name=data.name,
@@ -377,7 +378,7 @@ class _Draft:
             return False
         self.problems.add(
             line,
-            f"{label!r} is the name of a data set of the catalogue; give this one"
+            f"{quoted(label)} is the name of a data set of the catalogue; give this one"
             " another",
         )
         return True
@@ -393,7 +394,9 @@ class _Draft:
                 reason = f"{entry.name} takes no parameters; only generated data does"
                 if valid:
                     near = did_you_mean(name, valid)
-                    reason = f"{entry.name} has no parameter {name!r}.{near} Valid:"
+                    reason = (
+                        f"{entry.name} has no parameter {quoted(name)}.{near} Valid:"
+                    )
                     reason += f" {', '.join(valid)}"
                 self.problems.add(given.key_line, reason)
                 continue
@@ -425,18 +428,18 @@ class _Draft:
             said = MethodItem(name=item) if isinstance(item, str) else item
             ref = unchecked_ref(said)
             another = "; give one another with `as`"
-            if not self.is_first(f"the label {ref.label!r}", node.line, another):
+            if not self.is_first(f"the label {quoted(ref.label)}", node.line, another):
                 continue
             if self.file.kind == "classification":
                 chosen.append(self.checked(ref, said, node))
                 continue
             chosen.append(ref)
             if ref.name not in SOLVERS:
-                only = f"{', '.join(SOLVERS)} only, not {ref.name!r}"
+                only = f"{', '.join(SOLVERS)} only, not {quoted(ref.name)}"
                 add(node.line, f"{kind} measures {only}")
             for key in ("grid", "params"):
                 if key in said.model_fields_set:
-                    why = f"takes its parameters from `measure`; remove {key!r}"
+                    why = f"takes its parameters from `measure`; remove {quoted(key)}"
                     add(node.line_of(key), f"{kind} {why}")
         return chosen
 
@@ -538,7 +541,7 @@ class _Draft:
             self.refuse(
                 ("metrics",),
                 "the first is shown in tables and must be one number"
-                f" ({', '.join(SCALAR_METRICS)}), not {metric!r}",
+                f" ({', '.join(SCALAR_METRICS)}), not {quoted(metric)}",
             )
         selection = self.file.protocol.selection
         by_label, by_mode = selection.methods, selection.modes.said()
@@ -549,7 +552,7 @@ class _Draft:
         known = {label: own for label, own in by_label.items() if label in labels}
         for label in [label for label in by_label if label not in known]:
             near = did_you_mean(label, labels)
-            reason = f"no method here has the label {label!r}.{near} Labels:"
+            reason = f"no method here has the label {quoted(label)}.{near} Labels:"
             reason += f" {', '.join(labels)}"
             self.refuse((*_SELECTION, "methods"), reason, label)
         for mode in [mode for mode in by_mode if mode not in scaling]:

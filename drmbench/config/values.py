@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from drmbench.data.catalogue import load_catalogue
 from drmbench.data.paths import parse_bytes
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 from drmbench.methods.registry import is_method, method_names
 from drmbench.metrics import METRICS
 
@@ -51,11 +51,11 @@ def parse_duration(text: str) -> float:
     (600.0, 5400.0, 2.5)
     """
     if not re.search(_DURATION, text):
-        raise InputError(f"{text!r} is not a time; write it as {_DURATIONS}")
+        raise InputError(f"{quoted(text)} is not a time; write it as {_DURATIONS}")
     parts = re.findall(r"([0-9.]+)([hms]?)", text)
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if not math.isfinite(seconds):
-        raise InputError(f"{text!r} is too long a time")
+        raise InputError(f"{quoted(text)} is too long a time")
     return seconds
 
 

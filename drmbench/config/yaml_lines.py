@@ -15,6 +15,7 @@ import yaml
 from yaml.composer import ComposerError
 
 from drmbench.config.messages import Problems
+from drmbench.errors import quoted
 
 #: No experiment needs more values; aliases of aliases can stand for billions.
 MAX_VALUES = 20_000
@@ -146,7 +147,7 @@ def read_yaml(text: str, problems: Problems) -> YamlNode | None:
         return None
     for line, tag in loader.tags:
         short = tag.replace(_PREFIX, "!!")
-        problems.add(line, f"YAML tags are not allowed: remove {short!r}")
+        problems.add(line, f"YAML tags are not allowed: remove {quoted(short)}")
     if root is None:
         problems.add(1, "the file is empty; it needs name, datasets and methods")
         return None
@@ -202,7 +203,9 @@ def _convert(node: yaml.Node, problems: Problems) -> YamlNode:
             problems.add(line, "the key of a mapping must be a text")
         elif key in own:
             first = own[key].key_line
-            problems.add(line, f"the key {key!r} is there twice, first in line {first}")
+            problems.add(
+                line, f"the key {quoted(key)} is there twice, first in line {first}"
+            )
         else:
             own[key] = value
     return YamlNode({**merged, **own}, _line(node))

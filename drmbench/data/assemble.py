@@ -20,7 +20,7 @@ from drmbench.data.dataset import Dataset, Provenance
 from drmbench.data.paths import catalogue_file
 from drmbench.data.readers.cells import is_number
 from drmbench.data.readers.common import RawTable
-from drmbench.errors import CheckFailedError
+from drmbench.errors import CheckFailedError, quoted
 
 
 @lru_cache(maxsize=1)
@@ -118,7 +118,8 @@ def _encode(
     unknown = sorted(set(names) - set(class_names))
     if unknown:
         raise CheckFailedError(
-            f"{entry.name} has a class {unknown[0]!r} that the catalogue does not know;"
+            f"{entry.name} has a class {quoted(unknown[0])} that the catalogue does"
+            " not know;"
             f" it lists {', '.join(class_names)}"
         )
     numbers = np.array([class_names.index(name) for name in names], dtype=np.int64)

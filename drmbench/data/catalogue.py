@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import yaml
 
 from drmbench.data.paths import catalogue_file
-from drmbench.errors import CheckFailedError, InputError, did_you_mean
+from drmbench.errors import CheckFailedError, InputError, did_you_mean, quoted
 
 # The C loader is as safe as SafeLoader and ten times as fast, where it was built.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -177,7 +177,7 @@ class Catalogue:
         if name not in self._document["datasets"]:
             hint = did_you_mean(name, self.names)
             raise InputError(
-                f"there is no data set {name!r} in the catalogue.{hint}"
+                f"there is no data set {quoted(name)} in the catalogue.{hint}"
                 " See `drmbench data list`."
             )
         if name not in self._entries:
@@ -194,7 +194,8 @@ class Catalogue:
         if group not in self.groups:
             hint = did_you_mean(group, self.groups)
             raise InputError(
-                f"there is no group {group!r}.{hint} Groups: {', '.join(self.groups)}."
+                f"there is no group {quoted(group)}.{hint} Groups:"
+                f" {', '.join(self.groups)}."
             )
         return [entry for entry in self if group in entry.groups]
 
@@ -223,12 +224,12 @@ class Catalogue:
             if unknown:
                 hint = did_you_mean(unknown[0], self.groups)
                 found.append(
-                    f"{self._where(name)}: unknown group {unknown[0]!r}.{hint}"
+                    f"{self._where(name)}: unknown group {quoted(unknown[0])}.{hint}"
                 )
             elif entry.substitute and entry.substitute.dataset not in self.names:
                 found.append(
                     f"{self._where(name)}: its substitute"
-                    f" {entry.substitute.dataset!r} is not in the catalogue."
+                    f" {quoted(entry.substitute.dataset)} is not in the catalogue."
                 )
         return found
 

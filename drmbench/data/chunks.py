@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from drmbench.data.readers.common import decoding, label_text
 from drmbench.data.readers.libsvm import MAX_DENSE_CELLS, parse_svmlight
 from drmbench.data.text_stream import numbered_lines, opened
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 CHUNK_CELLS = 500_000
 """Cells of a chunk where its rows are not said: some tens of megabytes of text."""
@@ -114,7 +114,7 @@ def refuse_missing(
     if not bad.any():
         return
     row, column = np.argwhere(bad)[0]
-    title = repr(names[column]) if names else str(column + 1)
+    title = quoted(names[column]) if names else str(column + 1)
     what = "is missing" if np.isnan(X[row, column]) else "is infinite"
     raise InputError(
         f"{file}, {unit} {numbers[row]}, column {title}: the value {what}; correct or"
@@ -137,8 +137,9 @@ class ChunkedLibsvm(ChunkedFile):
         if target not in (None, FIRST):
             raise InputError(
                 f"{path.name}: LIBSVM files have no column names; the class is the"
-                f" first number of a line: leave the target {target!r} out, or call it"
-                f" {FIRST!r}"
+                f" first number of a line: leave the target {quoted(target)} out, or"
+                " call it"
+                f" {quoted(FIRST)}"
             )
         self.n_features = request.count or self._largest_index()
 
@@ -180,7 +181,7 @@ class ChunkedLibsvm(ChunkedFile):
                 except Exception as error:
                     raise InputError(
                         f"{file}, line {number}: expected 'label index:value …' with"
-                        f" ascending indices, found {content[:60]!r}"
+                        f" ascending indices, found {quoted(content[:60])}"
                     ) from error
             raise
         outside = (sparse.indices < 1) | (sparse.indices > self.n_features)
@@ -234,8 +235,9 @@ class ChunkedNpy(ChunkedFile):
                 column = width
             if not -width <= column < width:
                 raise InputError(
-                    f"{path.name}: no column {target!r}; the target of an npy file is"
-                    f" the number of a column, 0 to {width - 1}, or {LAST!r}"
+                    f"{path.name}: no column {quoted(target)}; the target of an npy"
+                    " file is"
+                    f" the number of a column, 0 to {width - 1}, or {quoted(LAST)}"
                 )
             self._label = column % width
         self._features = [j for j in range(width) if j != self._label]

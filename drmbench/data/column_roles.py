@@ -27,7 +27,7 @@ from drmbench.data.number_text import (
 )
 from drmbench.data.readers.cells import is_number
 from drmbench.data.reading import Reading
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 IDENTIFIER_ROWS = 20
 """Rows from which on another value in each of them makes an identifier."""
@@ -170,14 +170,15 @@ class Settler:
         elif self._commas_group and not self._evidence.comma:
             return "."
         raise InputError(
-            f"{self._where(name, levels, doubtful)}: {levels.values[doubtful]!r} may"
+            f"{self._where(name, levels, doubtful)}:"
+            f" {quoted(levels.values[doubtful])} may"
             f" have a decimal mark or separated thousands; say which by --decimal , or"
             f" --decimal ."
         )
 
     def _where(self, name: str, levels: Levels, code: int) -> str:
         row = int(np.flatnonzero(levels.codes == code)[0])
-        return f"{self._found.file}, {self._found.place(row)}, column {name!r}"
+        return f"{self._found.file}, {self._found.place(row)}, column {quoted(name)}"
 
     def _first(self, levels: Levels, codes: Collection[int]) -> int:
         """Return which of some levels comes first in the file."""
@@ -192,7 +193,7 @@ class Settler:
             value = levels.values[levels.codes[row]]
             raise InputError(
                 f"{self._found.file}, {self._found.place(row)}, column {number}"
-                f" ({name}): {value!r} is not a finite number"
+                f" ({name}): {quoted(value)} is not a finite number"
             )
 
     def _refuse_mostly_numbers(
@@ -206,7 +207,8 @@ class Settler:
             code = self._first(levels, odd)
             raise InputError(
                 f"{self._where(name, levels, code)}: expected a number as in"
-                f" {present - n_odd} other rows, found {levels.values[code]!r}; correct"
+                f" {present - n_odd} other rows, found {quoted(levels.values[code])};"
+                " correct"
                 f" it, or say --nominal {name} if these are categories, --drop {name}"
                 f" to leave the column out"
             )
@@ -220,7 +222,7 @@ class Settler:
             code = self._first(levels, odd or range(len(levels.values)))
             raise InputError(
                 f"{self._where(name, levels, code)}: expected a number or a date, found"
-                f" {levels.values[code]!r}"
+                f" {quoted(levels.values[code])}"
             )
         days = []
         for code, value in enumerate(levels.values):
@@ -282,7 +284,7 @@ def _text_column(name: str, levels: Levels) -> Settled:
     elif count > max(FEW_LEVELS, present // ROWS_PER_LEVEL):
         why = f"{count} different texts in {present} rows{keep}"
     elif count == 1 and not missing:
-        why = f"constant: {values[0]!r}"
+        why = f"constant: {quoted(values[0])}"
     else:
         return _nominal(name, levels, "")
     return Settled(TableColumn(name, "dropped", why, missing))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig", ""),
@@ -64,7 +64,7 @@ def _decoded(file: str, data: bytes, encoding: str) -> str:
         return data.decode(encoding)
     except LookupError:
         raise InputError(
-            f"{file}: no encoding is called {encoding!r}; common ones are utf-8,"
+            f"{file}: no encoding is called {quoted(encoding)}; common ones are utf-8,"
             f" utf-16, latin-1 and cp1252"
         ) from None
     except (UnicodeError, ValueError) as error:

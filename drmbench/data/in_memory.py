@@ -15,7 +15,7 @@ from pandas.api import types
 from drmbench.data.dataset import Dataset, Provenance
 from drmbench.data.readers.common import array_table, label_text
 from drmbench.data.user import encode_labels
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 from drmbench.files import replacing
 
 
@@ -90,7 +90,7 @@ def _of_frame(
         if types.is_numeric_dtype(kind) and not types.is_complex_dtype(kind):
             matrix[:, number] = column.to_numpy(dtype=np.float64, na_value=np.nan)
         elif getattr(kind, "kind", "O") in "cmM":
-            what = repr(names[number]) if names else number
+            what = quoted(names[number]) if names else number
             raise InputError(
                 f"X: the column {what} has the type {kind}; turn it into numbers"
             )
@@ -109,7 +109,7 @@ def _number(column: str | int, p: int, names: tuple[str, ...] | None) -> int:
             return (names or ()).index(column)
         near = did_you_mean(column, names or ())
         there = f" Columns: {', '.join(names)}" if names else " Columns have numbers"
-        raise InputError(f"categorical: X has no column {column!r}.{near}{there}")
+        raise InputError(f"categorical: X has no column {quoted(column)}.{near}{there}")
     if not 0 <= column < p:
         raise InputError(f"categorical: a column from 0 to {p - 1}, not {column}")
     return int(column)

@@ -25,7 +25,7 @@ from drmbench.data.paths import find_places
 from drmbench.data.readers import get_reader, reader_version
 from drmbench.data.readers.common import RawTable
 from drmbench.data.sources import resolve
-from drmbench.errors import DataUnavailableError, InputError, did_you_mean
+from drmbench.errors import DataUnavailableError, InputError, did_you_mean, quoted
 from drmbench.files import replacing
 
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def load(
         if parameter not in entry.parameters:
             valid = ", ".join(entry.parameters) or "none"
             raise InputError(
-                f"{entry.name} has no parameter {parameter!r}."
+                f"{entry.name} has no parameter {quoted(parameter)}."
                 f"{did_you_mean(parameter, entry.parameters)} It takes: {valid}."
             )
     if entry.parameters:

@@ -16,7 +16,7 @@ from drmbench.data.readers.common import label_array
 from drmbench.data.reading import Reading
 from drmbench.data.user import find_user_table, open_chunked, rows_per_chunk
 from drmbench.data.whole_tables import SeenTable, evidence_beside
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 #: Names that messages list, at most.
 _SHOWN = 5
@@ -77,7 +77,7 @@ def read_new_rows(
     names = found.table.names
     if target is not None and target not in names:
         raise InputError(
-            f"{path.name}: no column is named {target!r}."
+            f"{path.name}: no column is named {quoted(target)}."
             f"{did_you_mean(target, names)} Columns: {', '.join(names)}"
         )
     others = [name for name in names if name != target]
@@ -93,7 +93,7 @@ def read_new_rows(
         classes = label_levels(found.table.columns[names.index(target)])
         if (classes.codes < 0).any():
             first = int(np.flatnonzero(classes.codes < 0)[0])
-            where = f"{path.name}, {rows.place(first)}, column {target!r}"
+            where = f"{path.name}, {rows.place(first)}, column {quoted(target)}"
             raise InputError(f"{where}: the class is missing")
         truth = label_array(path.name, classes.values, classes.codes)
     return NewRows(rows.X, truth, ignored, rows.unknown, rows.place)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from drmbench.data.readers.cells import is_number
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 Decimal = Literal[".", ","]
 """What stands before the fraction of a number."""
@@ -173,7 +173,7 @@ def days_since_1970(value: str) -> float:
         moment = datetime.fromisoformat(value)
     except ValueError:
         raise InputError(
-            f"expected a date such as 2024-03-31, found {value!r}"
+            f"expected a date such as 2024-03-31, found {quoted(value)}"
         ) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

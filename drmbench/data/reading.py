@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from drmbench.data.number_text import Decimal
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 _SEPARATOR_WORDS = {"tab": "\t", "\\t": "\t", "space": " "}
 _BY_NAME = ("drop", "nominal", "numeric")
@@ -58,17 +58,17 @@ class Reading:
             if key not in valid:
                 words = f"only {', '.join(valid)}" if valid else "nothing of that kind"
                 raise InputError(
-                    f"{file}: {key!r} cannot be said of this format; {words}"
+                    f"{file}: {quoted(key)} cannot be said of this format; {words}"
                 )
         separator = self.separator
         if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
             raise InputError(
                 f"{file}: the separator must be one character, tab or space, not"
-                f" {self.sep!r}"
+                f" {quoted(self.sep)}"
             )
         if self.decimal not in (None, ".", ","):
             raise InputError(
-                f"{file}: the decimal mark is '.' or ',', not {self.decimal!r}"
+                f"{file}: the decimal mark is '.' or ',', not {quoted(self.decimal)}"
             )
         if self.decimal == separator == ",":
             raise InputError(
@@ -81,17 +81,20 @@ class Reading:
         for name in said:
             if name not in names:
                 raise InputError(
-                    f"{file}: no column is named {name!r}.{did_you_mean(name, names)}"
+                    f"{file}: no column is named"
+                    f" {quoted(name)}.{did_you_mean(name, names)}"
                     f" Columns: {', '.join(names)}"
                 )
         if target in said:
             raise InputError(
-                f"{file}: {target!r} is the target; it cannot be dropped, nominal or"
+                f"{file}: {quoted(target)} is the target; it cannot be dropped,"
+                " nominal or"
                 f" numeric as well"
             )
         twice = [name for name, count in Counter(said).items() if count > 1]
         if twice:
             raise InputError(
-                f"{file}: the column {twice[0]!r} is named twice; it can be one of"
+                f"{file}: the column {quoted(twice[0])} is named twice; it can be one"
+                " of"
                 f" drop, nominal and numeric"
             )

@@ -25,7 +25,7 @@ from drmbench.data.catalogue import (
     Source,
     Substitute,
 )
-from drmbench.errors import did_you_mean
+from drmbench.errors import did_you_mean, quoted
 
 Text = Annotated[str, BeforeValidator(str)]
 """Text that YAML may take for a number."""
@@ -46,7 +46,7 @@ class _Fields(BaseModel):
     @classmethod
     def _without_empty(cls, raw: Any) -> Any:
         if not isinstance(raw, dict):
-            raise ValueError(f"{cls.what} must be a mapping, not {raw!r}")
+            raise ValueError(f"{cls.what} must be a mapping, not {quoted(raw)}")
         known = cls.keys()
         return {
             str(key): value
@@ -144,7 +144,7 @@ class _Source(_Fields):
         if self.wheel:
             if self.wheel not in wheels:
                 hint = did_you_mean(self.wheel, wheels)
-                raise ValueError(f"there is no wheel {self.wheel!r}.{hint}")
+                raise ValueError(f"there is no wheel {quoted(self.wheel)}.{hint}")
             try:
                 wheel = _Wheel.model_validate(wheels[self.wheel])
             except ValidationError as error:
@@ -226,7 +226,7 @@ def build_entry(name: str, document: Mapping[str, Any]) -> DatasetEntry:
     for key in data.citation:
         if key not in citations:
             hint = did_you_mean(key, citations)
-            raise ValueError(f"there is no citation {key!r}.{hint}")
+            raise ValueError(f"there is no citation {quoted(key)}.{hint}")
     paper, other = data.paper, data.substitute
     origin = _origin(data.origin, document.get("origins", {})) if data.origin else None
     return DatasetEntry(
@@ -256,7 +256,7 @@ def _origin(name: str, origins: Mapping[str, Any]) -> Origin:
 def _checksum(file: str, algorithm: Literal["sha256", "git-sha1"], digits: str) -> str:
     length = 64 if algorithm == "sha256" else 40
     if not re.fullmatch(f"[0-9a-f]{{{length}}}", digits):
-        raise ValueError(f"{file}: {digits!r} is not a {algorithm} checksum")
+        raise ValueError(f"{file}: {quoted(digits)} is not a {algorithm} checksum")
     return f"{algorithm}:{digits}"
 
 
@@ -269,19 +269,19 @@ def _sentence(error: ValidationError) -> str:
     keys = [key for key in first["loc"] if isinstance(key, str)]
     key, owner = keys[-1], keys[-2] if len(keys) > 1 else error.title
     if owner == "class_counts":
-        return f"the count of class {key!r} is {value!r}"
+        return f"the count of class {quoted(key)} is {quoted(value)}"
     model = _MODELS.get(owner, _Dataset)
     if kind == "missing":
-        return f"{model.what} lacks {key!r}"
+        return f"{model.what} lacks {quoted(key)}"
     if kind == "extra_forbidden":
         hint = did_you_mean(key, model.keys()) or f" Valid: {sorted(model.keys())}."
-        return f"{model.what} has an unknown key {key!r}.{hint}"
+        return f"{model.what} has an unknown key {quoted(key)}.{hint}"
     if kind == "literal_error":
         choices = ", ".join(get_args(model.model_fields[key].annotation))
-        return f"{key!r} is {value!r}, not one of {choices}"
+        return f"{quoted(key)} is {quoted(value)}, not one of {choices}"
     wanted = kind.partition("_")[0]
     wanted = _KINDS.get(wanted, wanted)
-    return f"{key!r} must be {wanted}, not {value!r}"
+    return f"{quoted(key)} must be {wanted}, not {quoted(value)}"
 
 
 _BUILT = {"citation", "sources", "origin", "paper", "in_paper", "substitute"}

@@ -24,7 +24,7 @@ from drmbench.data.found_table import (
 from drmbench.data.readers.common import decoding
 from drmbench.data.readers.compression import Meter, check_unpacked
 from drmbench.data.text_stream import numbered_lines
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 _EXCEL_ROWS = 2**20
 
@@ -56,12 +56,13 @@ def _parsed(where: str, line: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise InputError(
             f'{where}: expected an object such as {{"age": 5, "kind": "cat"}}, found'
-            f" {line.strip()[:60]!r}"
+            f" {quoted(line.strip()[:60])}"
         )
     for key, value in found.items():
         if isinstance(value, list | dict):
             raise InputError(
-                f"{where}, key {key!r}: expected a number, text, true, false or null,"
+                f"{where}, key {quoted(key)}: expected a number, text, true, false or"
+                " null,"
                 f" found {json.dumps(value, default=str)[:60]}"
             )
     return {str(key).strip(): _text(value) for key, value in found.items()}
@@ -94,7 +95,7 @@ def read_excel(
     """
     rows, chosen, others = _sheet_rows(path, data, sheet)
     if not rows:
-        raise InputError(f"{path}: the sheet {chosen!r} is empty")
+        raise InputError(f"{path}: the sheet {quoted(chosen)} is empty")
     headed = is_header(rows[0][1]) if header is None else header
     names_row = named(rows[0][1] if headed else [""] * len(rows[0][1]))
     rows = rows[headed:]
@@ -123,7 +124,7 @@ def _sheet_rows(
         chosen = names[0] if sheet is None else sheet
         if chosen not in names:
             raise InputError(
-                f"{path.name}: no sheet is named {chosen!r}."
+                f"{path.name}: no sheet is named {quoted(chosen)}."
                 f"{did_you_mean(chosen, names)} Sheets: {', '.join(names)}"
             )
         rows = _filled_rows(path.name, book[chosen])
@@ -176,7 +177,7 @@ def read_parquet(path: Path, data: bytes) -> FoundTable:
         raise InputError(f"{path.name}: no rows in the table")
     names = tuple(str(name) for name in frame.columns)
     columns = [
-        _of_series(f"{path.name}, column {name!r}", frame.iloc[:, j])
+        _of_series(f"{path.name}, column {quoted(name)}", frame.iloc[:, j])
         for j, name in enumerate(names)
     ]
     return FoundTable(path.name, names, columns, lambda row: f"row {row + 1}")

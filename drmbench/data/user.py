@@ -36,7 +36,7 @@ from drmbench.data.whole_tables import (
     load_table,
     no_target,
 )
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 SUFFIXES = {
     ".csv": "csv",
@@ -219,7 +219,8 @@ def _opened(path: Path) -> tuple[str, Blob]:
         kind = _format_of(Path(inside), SUFFIXES)
         if kind is None:
             raise InputError(
-                f"{path}: cannot tell the format of the file in it, {inside!r}, from"
+                f"{path}: cannot tell the format of the file in it, {quoted(inside)},"
+                " from"
                 f" its name; it must end in {', '.join(SUFFIXES)}"
             )
     return kind, blob
@@ -228,7 +229,7 @@ def _opened(path: Path) -> tuple[str, Blob]:
 def _require_features(file: str, loaded: LoadedTable) -> None:
     if not loaded.table.X.shape[1]:
         dropped = [column for column in loaded.columns if column.role == "dropped"]
-        why = "; ".join(f"{column.name!r}: {column.why}" for column in dropped)
+        why = "; ".join(f"{quoted(column.name)}: {column.why}" for column in dropped)
         raise InputError(f"{file}: no feature column is left. {why}")
 
 
@@ -282,7 +283,7 @@ def _arrays(kind: str, blob: Blob, target: str | None) -> LoadedTable:
     if kind == "libsvm" and target is not None:
         raise InputError(
             f"{blob.name}: LIBSVM files have no column names; the class is the first"
-            f" number of a line, so leave the target {target!r} out"
+            f" number of a line, so leave the target {quoted(target)} out"
         )
     options: dict[str, dict[str, Any]] = {
         "npz": {"y": target or "y"},
@@ -305,7 +306,7 @@ def check_complete(
         return
     columns = np.flatnonzero(missing.any(axis=0))
     names = table.feature_names
-    shown = [repr(names[j]) if names else str(j + 1) for j in columns[:5]]
+    shown = [quoted(names[j]) if names else str(j + 1) for j in columns[:5]]
     more = f" and {columns.size - 5} more" if columns.size > 5 else ""
     first = int(np.flatnonzero(missing.any(axis=1))[0])
     raise InputError(
@@ -323,7 +324,7 @@ def encode_labels(
     names = [str(label) for label in found]
     if len(names) == 1:
         raise InputError(
-            f"{file}: all {labels.size} rows have the class {names[0]!r};"
+            f"{file}: all {labels.size} rows have the class {quoted(names[0])};"
             f" classification needs at least two classes"
         )
     check_discrete(file, names, labels.size)

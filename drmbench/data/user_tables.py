@@ -37,7 +37,7 @@ from drmbench.data.readers.cells import (
 )
 from drmbench.data.readers.common import label_array
 from drmbench.data.text_stream import DAMAGE, numbered_lines, open_text
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 MISSING_CELLS = MISSING | {"NA", "N/A", "NaN", "nan", "NULL", "null", "None"}
 """Cells that stand for a missing value."""
@@ -82,7 +82,7 @@ class UserTable(ChunkedFile):
         if target is not None:
             if target not in self._names:
                 raise InputError(
-                    f"{path.name}: no column is named {target!r}."
+                    f"{path.name}: no column is named {quoted(target)}."
                     f"{did_you_mean(target, self._names)}"
                     f" Columns: {', '.join(self._names)}"
                 )

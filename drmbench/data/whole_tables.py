@@ -25,7 +25,7 @@ from drmbench.data.readers.common import RawTable, label_array
 from drmbench.data.reading import Reading
 from drmbench.data.sheets import read_excel, read_json_lines, read_parquet
 from drmbench.data.user_tables import check_names
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 TABLES = ("csv", "tsv", "jsonl", "excel", "parquet")
 """Formats whose columns have names and roles."""
@@ -93,7 +93,7 @@ def find_table(
     elif kind == "excel":
         found, sheet, header = read_excel(path, data, reading.sheet, reading.header)
         if sheet and reading.sheet is None:
-            assumed.append(f"the first sheet, {sheet!r}")
+            assumed.append(f"the first sheet, {quoted(sheet)}")
         assumed += _about_header(reading, header)
     else:
         usual = "\t" if kind == "tsv" else ","
@@ -136,7 +136,7 @@ def _check_target(
     if target not in names:
         hint = " (--no-header if the first row holds no names)" if header else ""
         raise InputError(
-            f"{file}: no column is named {target!r}.{did_you_mean(target, names)}"
+            f"{file}: no column is named {quoted(target)}.{did_you_mean(target, names)}"
             f" Columns: {', '.join(names)}{hint}"
         )
     if len(names) == 1:
@@ -165,7 +165,8 @@ def _settled(whole: SeenTable, label: int, reading: Reading) -> LoadedTable:
     unlabelled = len(classes.codes) - len(kept)
     if not kept.size:
         raise InputError(
-            f"{found.file}: the target {found.names[label]!r} has no value in any row"
+            f"{found.file}: the target {quoted(found.names[label])} has no value in"
+            " any row"
         )
     if unlabelled:
         found = _only(found, kept)

@@ -17,7 +17,7 @@ from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.partition import Array
 from drmbench.drm.system import check_weights
 from drmbench.drm.weights import ClassWeight
-from drmbench.errors import InputError
+from drmbench.errors import InputError, reason_of, refused
 from drmbench.files import replacing
 from drmbench.npz import NpzArchive
 
@@ -121,7 +121,8 @@ def save_model(
         with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
             np.savez(stream, **arrays)  # of types that need no pickle
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+        why = f"{path}: cannot be written ({reason_of(error)})"
+        raise refused(error, why) from error
 
 
 def load_model(path: str | Path) -> StoredModel:
@@ -135,7 +136,8 @@ def load_model(path: str | Path) -> StoredModel:
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: no such file; `drmbench fit … --save` writes models")
+        what = "no such file" if not path.exists() else "not a regular file"
+        raise InputError(f"{path}: {what}; `drmbench fit … --save` writes models")
     try:
         with path.open("rb") as stream, NpzArchive(stream) as archive:
             if archive.size > path.stat().st_size:  # arrays are stored as they are

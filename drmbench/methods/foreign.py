@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 from drmbench.methods.base import (
     CANDIDATE_FAILURES,
     EstimatorRaisedError,
@@ -91,7 +91,7 @@ def step_of(text: str) -> tuple[str, str]:
     path = class_path(text)
     if ":" not in path:
         raise InputError(
-            f"unknown step {text!r}.{did_you_mean(text, STEPS)} Valid:"
+            f"unknown step {quoted(text)}.{did_you_mean(text, STEPS)} Valid:"
             f" {', '.join(STEPS)}, or a class as module:Class"
         )
     return path.rpartition(":")[2].lower(), path
@@ -216,7 +216,7 @@ class Recipe:
         valid = [*map(part.written, part.parameters), *(f"{s}__…" for s in steps)]
         near = did_you_mean(first, [*part.parameters, *steps])
         raise InputError(
-            f"{part.path} has no parameter {first!r}.{near} Valid:"
+            f"{part.path} has no parameter {quoted(first)}.{near} Valid:"
             f" {', '.join(valid) or 'none'}"
         )
 
@@ -295,7 +295,7 @@ def _told_as_input(path: str, params: Params) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        shown = ", ".join(f"{name}={value!r}" for name, value in params.items())
+        shown = ", ".join(f"{name}={quoted(value)}" for name, value in params.items())
         reason = str(error).partition("\n")[0]
         raise InputError(f"{path} with {shown or 'no parameters'}: {reason}") from error
 
@@ -336,7 +336,9 @@ class GuardedClassifier:
             valid = (labels == said) & (labels >= 0) & (labels < self._n_classes)
             if not valid.all():
                 wrong = said[~valid][0]
-                raise ValueError(f"the prediction {wrong!r} is none of the classes")
+                raise ValueError(
+                    f"the prediction {quoted(wrong)} is none of the classes"
+                )
         return labels
 
     def _validate_params(self) -> None:
@@ -430,7 +432,7 @@ def method_from_estimator(
         recipe.check_name(key.removeprefix(last))
         if isinstance(values, str) or not len(values):
             text = f"{name}: the grid of {key} must be a list of one value or more"
-            raise InputError(f"{text}, not {values!r}")
+            raise InputError(f"{text}, not {quoted(values)}")
         own[key.removeprefix(last)] = _plain(values, f"the grid of {key}")
     params = {key: value for key, value in params.items() if key not in own}
     method = recipe.method(name, name, own, params)
@@ -466,7 +468,8 @@ def _path_of(part: Any) -> str:
             if getattr(sys.modules.get(module), name, None) is found:
                 return f"{module}:{name}"
     raise InputError(
-        f"worker processes cannot import {name} from {found.__module__!r}; define it"
+        f"worker processes cannot import {name} from {quoted(found.__module__)};"
+        " define it"
         " at the top level of a module in a file"
     )
 

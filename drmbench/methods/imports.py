@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 #: The source of users' own modules and packages, and its checksum when imported.
 _own: dict[str, tuple[Path, str]] = {}
@@ -52,7 +52,7 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
     if found is None:
         public = [one for one in dir(module) if not one.startswith("_")]
         near = did_you_mean(attribute, public)
-        raise InputError(f"the module {name!r} has no {attribute!r}.{near}")
+        raise InputError(f"the module {quoted(name)} has no {quoted(attribute)}.{near}")
     if not isinstance(found, type):
         raise InputError(f"{path} is not a class but a {type(found).__name__}")
     return found
@@ -143,7 +143,7 @@ def _import(name: str, folder: Path | None) -> ModuleType:
     except ModuleNotFoundError as error:
         raise InputError(_not_found(name, error.name or name, folder)) from error
     except (Exception, SystemExit) as error:  # a module may do anything
-        text = f"the module {name!r} cannot be imported ({first_line(error)})"
+        text = f"the module {quoted(name)} cannot be imported ({first_line(error)})"
         raise InputError(text) from error
     if ours and source is not None and _loaded_source(top) == source:
         _own[top] = (source, before)
@@ -178,14 +178,15 @@ def _not_found(module: str, missing: str, folder: Path | None) -> str:
     """Say which module there is none of, and what may have been meant."""
     if missing != module and not module.startswith(f"{missing}."):
         return (
-            f"the module {module!r} cannot be imported: it needs {missing!r}, which is"
+            f"the module {quoted(module)} cannot be imported: it needs"
+            f" {quoted(missing)}, which is"
             " not installed"
         )
     package, _, name = missing.rpartition(".")
     if not package:
         beside = f", or put {missing}.py into {folder}" if folder is not None else ""
-        return f"there is no module {missing!r}; install its package{beside}"
+        return f"there is no module {quoted(missing)}; install its package{beside}"
     places = getattr(sys.modules.get(package), "__path__", ())
     names = [one.name for one in pkgutil.iter_modules(places)]
     near = did_you_mean(name, [one for one in names if not one.startswith("_")])
-    return f"the package {package!r} has no module {name!r}.{near}"
+    return f"the package {quoted(package)} has no module {quoted(name)}.{near}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import metadata
 
+from drmbench.errors import quoted
 from drmbench.methods.base import Method
 from drmbench.methods.foreign import guarded
 from drmbench.methods.imports import first_line, provider_versions
@@ -67,7 +68,7 @@ def _load_one(point: metadata.EntryPoint, taken: Mapping[str, str]) -> Plugin:
     names = [method.name for method in methods]
     for number, name in enumerate(names):
         if owner := "itself" if name in names[:number] else taken.get(name):
-            problem = f"the name {name!r} is taken by {owner}; choose another"
+            problem = f"the name {quoted(name)} is taken by {owner}; choose another"
             return replace(plugin, problem=problem)
     versions = {plugin.package: plugin.version, **provider_versions([point.module])}
     return replace(plugin, methods=tuple(_adopted(one, versions) for one in methods))

@@ -15,7 +15,7 @@ from importlib import metadata
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from drmbench.methods.base import Method
@@ -70,7 +70,7 @@ def add_method(method: Method) -> None:
         If there is a method of this name.
     """
     if method.name in builtin_names():
-        raise ValueError(f"there cannot be a second method {method.name!r}")
+        raise ValueError(f"there cannot be a second method {quoted(method.name)}")
     _added[method.name] = method
 
 
@@ -155,7 +155,7 @@ def get_method(name: str) -> Method:
         if plugin.name == name and plugin.problem:
             raise InputError(f"{name}: {plugin}")
     raise InputError(
-        f"unknown method {name!r}.{did_you_mean(name, method_names())}"
+        f"unknown method {quoted(name)}.{did_you_mean(name, method_names())}"
         f" Valid: {', '.join(method_names())}"
     )
 
@@ -196,7 +196,7 @@ def with_overrides(
     for name in (*grid, *params):
         if name not in valid:
             raise InputError(
-                f"{method.name} has no parameter {name!r}."
+                f"{method.name} has no parameter {quoted(name)}."
                 f"{did_you_mean(name, valid)} Valid: {', '.join(valid)}"
             )
     for name, values in grid.items():
@@ -205,7 +205,7 @@ def with_overrides(
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:
             raise InputError(
                 f"{method.name}: the grid of {name} must be a list of one value or"
-                f" more, such as [{values}], not {values!r}"
+                f" more, such as [{values}], not {quoted(values)}"
             )
     new_grid = {**method.grid, **{name: tuple(v) for name, v in grid.items()}}
     fixed = {**method.defaults, **params}
@@ -227,5 +227,7 @@ def _check_candidates(method: Method) -> None:
             if hasattr(estimator, "classifier"):
                 estimator.classifier._validate_params()
         except (ValueError, TypeError, ArithmeticError) as error:
-            shown = ", ".join(f"{name}={value!r}" for name, value in params.items())
+            shown = ", ".join(
+                f"{name}={quoted(value)}" for name, value in params.items()
+            )
             raise InputError(f"{method.name} with {shown}: {error}") from error

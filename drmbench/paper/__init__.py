@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import resources
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 #: Tables of the paper that have a mean and a standard deviation in every cell.
 TABLES = ("table3_accuracy", "table8_gmean", "table9_gmean_sampling")
@@ -98,7 +98,9 @@ def published_cells(table: str) -> list[PublishedCell]:
     ('haberman', 'SVM(R)', 0.4212)
     """
     if table not in TABLES:
-        raise InputError(f"no published table {table!r}; there are {', '.join(TABLES)}")
+        raise InputError(
+            f"no published table {quoted(table)}; there are {', '.join(TABLES)}"
+        )
     return _cells(table, "mean")
 
 

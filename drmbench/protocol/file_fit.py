@@ -21,7 +21,7 @@ from drmbench.drm.errors import IllConditionedError
 from drmbench.drm.linear_classifier import LinearDRMClassifier
 from drmbench.drm.model_file import StoredModel
 from drmbench.drm.search import DRMClassifierCV
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 from drmbench.protocol.scaling import feature_scales
 
 Matrix = NDArray[np.float64]
@@ -112,7 +112,7 @@ def scan(file: ChunkedFile, rows: int, *, draw: int = 0) -> FileFacts:
     names, total = sorted(counts), counts.total()
     if len(names) == 1:
         raise InputError(
-            f"{file.path.name}: all {total} rows have the class {names[0]!r};"
+            f"{file.path.name}: all {total} rows have the class {quoted(names[0])};"
             f" classification needs at least two classes"
         )
     check_discrete(file.path.name, names, total)

@@ -16,8 +16,8 @@ import numpy as np
 
 from drmbench import __version__
 from drmbench.data.new_rows import Feature
-from drmbench.errors import InputError
-from drmbench.files import replacing
+from drmbench.errors import InputError, quoted, reason_of, refused
+from drmbench.files import read_regular, replacing
 from drmbench.protocol.safe_objects import (
     MOST_BYTES,
     check_archive,
@@ -59,6 +59,8 @@ class LoadedTableModel:
 
 def is_table_model(path: Path) -> bool:
     """Whether a file has the members of a model of a table."""
+    if not path.is_file():  # a pipe would be waited for
+        return False
     try:
         with zipfile.ZipFile(path) as archive:
             return {_ABOUT, _OBJECTS} <= set(archive.namelist())
@@ -112,7 +114,8 @@ def save_table_model(path: Path, model: TableModel) -> tuple[str, ...]:
             archive.writestr(_ABOUT, text)
             archive.writestr(_OBJECTS, objects)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+        why = f"{path}: cannot be written ({reason_of(error)})"
+        raise refused(error, why) from error
     return foreign
 
 
@@ -138,7 +141,7 @@ def load_table_model(path: Path, *, trust: Collection[str] = ()) -> LoadedTableM
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ValueError(f"larger than {MOST_BYTES:,} bytes")
-        data = path.read_bytes()
+        data = read_regular(path)
         check_archive(data)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             about = json.loads(archive.read(_ABOUT))
@@ -153,7 +156,7 @@ def load_table_model(path: Path, *, trust: Collection[str] = ()) -> LoadedTableM
         raise InputError(f"{path}: not a model file of drmbench")
     if version != VERSION:
         raise InputError(
-            f"{path}: a model file of version {version!r}; this drmbench"
+            f"{path}: a model file of version {quoted(version)}; this drmbench"
             f" ({__version__}) reads version {VERSION}: update it, or fit again"
         )
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from drmbench import __version__
-from drmbench.errors import InputError
+from drmbench.errors import InputError, reason_of, refused
 from drmbench.files import replacing
 from drmbench.report import facts, figures
 from drmbench.report.analyses.leaderboards import leaderboard_tables
@@ -228,7 +228,7 @@ def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
             text = page(gather(results))
             temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
+        raise refused(error, f"cannot write {out}: {reason_of(error)}") from error
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -11,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from drmbench.errors import InputError
-from drmbench.files import replacing
+from drmbench.errors import InputError, quoted, reason_of
+from drmbench.files import read_regular, replacing
 from drmbench.protocol.protocol import ROWS_OF_MODE
 from drmbench.report.check import (
     KEY,
@@ -95,7 +96,7 @@ def check_rows(results: Results, folder: Path) -> Soundness:
         missing = tuple(name for name, entry in datasets if entry.get("missing"))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{folder / MANIFEST_FILE}: not a manifest of results: {error!r}"
+            f"{folder / MANIFEST_FILE}: not a manifest of results: {quoted(error)}"
         ) from error
     require_columns(results)
     metrics = [m for m in results.experiment.metrics if is_scalar(m)]
@@ -126,16 +127,16 @@ def _identity_faults(
     """Say what in a row the manifest does not list; a measurement has any scaling."""
     classified = results.experiment.kind == "classification"
     if row["method"] not in results.methods:
-        yield f"{MANIFEST_FILE} has no method {row['method']!r}"
+        yield f"{MANIFEST_FILE} has no method {quoted(row['method'])}"
     if row["mode"] not in results.modes:
-        yield f"{MANIFEST_FILE} has no mode {row['mode']!r}"
+        yield f"{MANIFEST_FILE} has no mode {quoted(row['mode'])}"
     elif classified and row["scaling"] not in ROWS_OF_MODE[row["mode"]]:
-        yield f"the mode {row['mode']} has no scaling {row['scaling']!r}"
+        yield f"the mode {row['mode']} has no scaling {quoted(row['scaling'])}"
     if row["dataset"] not in splits:
-        yield f"{MANIFEST_FILE} has no data set {row['dataset']!r}"
+        yield f"{MANIFEST_FILE} has no data set {quoted(row['dataset'])}"
     elif not _is_split(row["split"], splits[row["dataset"]]):
         last = splits[row["dataset"]] - 1
-        yield f"the split is {row['split']!r}, not one of 0 to {last}"
+        yield f"the split is {quoted(row['split'])}, not one of 0 to {last}"
 
 
 def _is_split(value: Any, number: int) -> bool:
@@ -150,7 +151,7 @@ def _figure_faults(
 ) -> Iterator[str]:
     """Say which figures of a row are impossible."""
     if row["status"] not in STATUSES:
-        yield f"the status is {row['status']!r}, not one of {', '.join(STATUSES)}"
+        yield f"the status is {quoted(row['status'])}, not one of {', '.join(STATUSES)}"
     if row["status"] != "ok":
         return
     for column in shares:
@@ -191,10 +192,12 @@ def _rows(folder: Path) -> pd.DataFrame:
     """Read rows as text, so that what stays keeps every digit."""
     path = folder / ROWS_FILE
     try:
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+        content = io.BytesIO(read_regular(path))
+        rows = pd.read_csv(content, dtype=str, keep_default_na=False)
         return rows.set_index(list(KEY), drop=False)
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: cannot be read as result rows: {error}") from error
+        why = reason_of(error) if isinstance(error, OSError) else error
+        raise InputError(f"{path}: cannot be read as result rows: {why}") from error
 
 
 def _update(reference: Path, fresh: Path, known: bool) -> str:
@@ -232,10 +235,10 @@ def sign_reference(folder: Path) -> None:
     For whoever changed one of them on purpose; all else stays as it is.
     """
     path = folder / MANIFEST_FILE
-    manifest = json.loads(path.read_bytes())
+    manifest = json.loads(read_regular(path))
     if manifest.get("manifest_version", 1) < MANIFEST_VERSION:
         manifest = upgrade(manifest)
-    rows = (folder / ROWS_FILE).read_bytes()
+    rows = read_regular(folder / ROWS_FILE)
     write_manifest(path, signed(manifest, rows))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted, reason_of, refused
 from drmbench.files import replacing
 from drmbench.report.analyses.agreement import agreement_tables, rules_tables
 from drmbench.report.analyses.comparison import LINES, View, score_table
@@ -87,7 +87,9 @@ def experiment_tables(
     known = dict.fromkeys(name for source in sources for name in source.metrics)
     if metric is not None and metric not in known:
         listed = ", ".join(known) or "none"
-        raise InputError(f"no results have the metric {metric!r}; there are: {listed}")
+        raise InputError(
+            f"no results have the metric {quoted(metric)}; there are: {listed}"
+        )
     scores = [
         _with_makers(table, source.results)
         for source in sources
@@ -230,11 +232,11 @@ def write_tables(
         If an experiment or a format is not there, or the folder cannot be written.
     """
     if view not in LINES:
-        raise InputError(f"no view {view!r}; there are {', '.join(LINES)}")
+        raise InputError(f"no view {quoted(view)}; there are {', '.join(LINES)}")
     for name in formats:
         if name not in (*FORMATS, "all"):
             listed = ", ".join(FORMATS)
-            raise InputError(f"no format {name!r}; there are {listed}, and all")
+            raise InputError(f"no format {quoted(name)}; there are {listed}, and all")
     results, folder = load_results(results_folder, names), out / "tables"
     formats = FORMATS if "all" in formats else formats
     found = rendered_tables(results, formats, view=view, metric=metric, whole=not names)
@@ -246,7 +248,8 @@ def write_tables(
             with replacing(folder / name) as temporary:
                 temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise InputError(f"cannot write to {out}: {error.strerror or error}") from error
+        why = f"cannot write to {out}: {reason_of(error)}"
+        raise refused(error, why) from error
     return [folder / name for name in rendered]
 
 

@@ -24,7 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from drmbench.errors import DrmbenchError, InputError
+from drmbench.errors import DrmbenchError, InputError, shortened
 from drmbench.running.provenance import maker_here
 
 #: ``PR_SET_PDEATHSIG`` of Linux's ``prctl``: the signal to get when the parent dies.
@@ -36,6 +36,8 @@ _LEAST_ROOM = 128 * 2**20
 #: Processor seconds for starting, beyond which a worker does not come to an end:
 #: libraries that get no memory may try for ever.
 _START_PROCESSOR_SECONDS = 120.0
+#: Characters of a reason, at most.
+_LONGEST_REASON = 2000
 
 
 def main() -> None:
@@ -161,16 +163,19 @@ def _answer(task: bytes) -> dict[str, Any]:
 
 def _because(error: BaseException) -> str:
     """Say an error; the text of an expected one is the message."""
+    text = f"{type(error).__name__}: {error}"
     if isinstance(error, DrmbenchError):
-        return str(error)
+        text = str(error)
     if isinstance(error, MemoryError):
-        return f"out of memory: {error}".rstrip(": ")
-    return f"{type(error).__name__}: {error}"
+        text = f"out of memory: {error}".rstrip(": ")
+    return shortened(text, _LONGEST_REASON)
 
 
 def _send(answers: BinaryIO, number: int, token: str, answer: dict[str, Any]) -> None:
     message = {"number": number, "token": token, **answer}
-    answers.write(json.dumps(message).encode() + b"\n")
+    text = json.dumps(message, ensure_ascii=False)
+    # What is stored is UTF-8, and lone surrogates are not.
+    answers.write(text.encode(errors="replace") + b"\n")
     answers.flush()
 
 

@@ -16,7 +16,7 @@ from drmbench.data.dataset import Dataset
 from drmbench.data.new_rows import features_of
 from drmbench.data.reading import Reading
 from drmbench.data.user import load_user_file
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 from drmbench.protocol.evaluate import Trained
 from drmbench.protocol.protocol import Protocol
 from drmbench.protocol.table_model import TableModel, fit_table_model
@@ -93,7 +93,8 @@ def plan_of_results(
         method = _winner(results)
     if method not in refs:
         raise InputError(
-            f"{results.name} has no method {method!r}.{did_you_mean(method, refs)}"
+            f"{results.name} has no method"
+            f" {quoted(method)}.{did_you_mean(method, refs)}"
             f" It has: {', '.join(refs)}"
         )
     stored = experiment.datasets[0]

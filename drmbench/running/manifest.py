@@ -23,8 +23,8 @@ from drmbench.config.messages import Problems
 from drmbench.config.model import DatasetRef, Experiment, MethodRef
 from drmbench.config.resolve import parse_experiment
 from drmbench.config.yaml_lines import read_yaml
-from drmbench.errors import InputError
-from drmbench.files import replacing
+from drmbench.errors import InputError, quoted, reason_of
+from drmbench.files import read_regular, replacing
 from drmbench.methods.base import Method
 from drmbench.methods.registry import get_method
 from drmbench.running.provenance import PACKAGES
@@ -49,7 +49,7 @@ def make_manifest(plan: Plan) -> dict[str, Any]:
     config = ""
     if experiment.source is not None:
         with contextlib.suppress(OSError):
-            config = experiment.source.read_text(encoding="utf-8")
+            config = read_regular(experiment.source).decode("utf-8")
     return {
         "manifest_version": MANIFEST_VERSION,
         "schema": SCHEMA_VERSION,
@@ -134,7 +134,7 @@ def _facts_of(method: Method) -> dict[str, Any]:
 def read_manifest(path: Path) -> dict[str, Any]:
     """Read a manifest of any version that there was, as one of today's."""
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(read_regular(path).decode("utf-8"))
         needed = manifest.get("manifest_version", 1) in _SIGNED
         require_whole(manifest, path, needed=needed)
         return upgrade(manifest)
@@ -142,9 +142,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = repr(error) if isinstance(error, KeyError) else str(error)
+        if isinstance(error, OSError):
+            reason = reason_of(error)
         if isinstance(error, ValidationError):
             reason = "; ".join(
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}"
+                f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {quoted(e['input'])}"
                 for e in error.errors()
             )
         raise InputError(f"{path}: not a manifest of results: {reason}") from error
@@ -170,7 +172,7 @@ def upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
     version = manifest.get("manifest_version", 1)
     if not isinstance(version, int) or not 1 <= version <= MANIFEST_VERSION:
         raise InputError(
-            f"its version is {version!r}, and this drmbench reads versions up to"
+            f"its version is {quoted(version)}, and this drmbench reads versions up to"
             f" {MANIFEST_VERSION}; a newer one made it"
         )
     for step in range(version, MANIFEST_VERSION):

@@ -12,7 +12,7 @@ from drmbench.config.model import DatasetRef, Experiment
 from drmbench.data.catalogue import Artifact, DatasetEntry, load_catalogue
 from drmbench.data.paths import find_places
 from drmbench.data.sources import availability, files_to_fetch
-from drmbench.errors import DataUnavailableError, InputError, did_you_mean
+from drmbench.errors import DataUnavailableError, InputError, did_you_mean, quoted
 from drmbench.protocol.evaluate import check_filled
 from drmbench.protocol.preparation import prepared_width
 from drmbench.protocol.splits import SplitPlan
@@ -319,7 +319,7 @@ def matcher(
     for pattern in patterns:
         if not fnmatch.filter(names, pattern):
             raise InputError(
-                f"no {what} matches {pattern!r}.{did_you_mean(pattern, names)}"
+                f"no {what} matches {quoted(pattern)}.{did_you_mean(pattern, names)}"
                 f" There are: {', '.join(names)}"
             )
     if not patterns:

@@ -8,6 +8,7 @@ and by the training part's. Both figures go to a file beside the rows.
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import json
 import time
@@ -21,7 +22,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from drmbench.config.model import MethodRef
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
+from drmbench.files import read_regular
 from drmbench.methods.base import CANDIDATE_FAILURES
 from drmbench.metrics import METRICS, ClassRoles, measure
 from drmbench.protocol.allowance import ROUNDING, HeldOut
@@ -115,11 +117,11 @@ def _read(path: Path, columns: Sequence[str]) -> dict[Key, dict[str, str]]:
     if not path.exists():
         return {}
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
-            if reader.fieldnames != columns:  # of other metrics: none can be kept
-                return {}
-            return {(r["dataset"], r["method"], int(r["split"])): r for r in reader}
+        text = read_regular(path).decode("utf-8")
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        if reader.fieldnames != columns:  # of other metrics: none can be kept
+            return {}
+        return {(r["dataset"], r["method"], int(r["split"])): r for r in reader}
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
             f"{path}: cannot be read as refits ({error}); delete it to make it again"
@@ -178,7 +180,7 @@ def _refit(task: Task, row: Row, metrics: Sequence[str]) -> dict[str, Any]:
     except (ValueError, TypeError) as error:
         raise InputError(
             f"results.csv: the params of {row['method']} on {row['dataset']} are not"
-            f" JSON: {row['params']!r}"
+            f" JSON: {quoted(row['params'])}"
         ) from error
     try:
         # What a fit warns of stands in the row's notes.

@@ -25,7 +25,8 @@ from pandas.api.types import is_integer_dtype
 
 from drmbench.config.model import Experiment
 from drmbench.data.fast_cells import EVERY_DIGIT
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
+from drmbench.files import read_regular
 from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
@@ -278,7 +279,7 @@ def read_rows(path: Path, content: bytes | None = None) -> pd.DataFrame:
     """
     text = dict.fromkeys(_TEXT, str)
     with _reading(path, "result rows"):
-        source = path if content is None else io.BytesIO(content)
+        source = io.BytesIO(read_regular(path) if content is None else content)
         rows: pd.DataFrame = pd.read_csv(
             source, dtype=text, keep_default_na=False, na_values=[""], **EVERY_DIGIT
         )
@@ -300,8 +301,9 @@ def read_results(folder: Path) -> Results:
     if (path := folder / RULES_FILE).exists():
         text = dict.fromkeys(_RULES[:-2], str)
         with _reading(path, "rules tried"):
+            content = io.BytesIO(read_regular(path))
             found: pd.DataFrame = pd.read_csv(
-                path, dtype=text, keep_default_na=False, **EVERY_DIGIT
+                content, dtype=text, keep_default_na=False, **EVERY_DIGIT
             )
             rules = found[list(_RULES)].astype({"mean": float, "sd": float})
     return Results(name, rows, manifest, refits, rules)
@@ -314,7 +316,7 @@ def _read_view(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
             manifest = read_manifest(folder / MANIFEST_FILE)
             path = folder / ROWS_FILE
             with _reading(path, "result rows"):
-                content = path.read_bytes()
+                content = read_regular(path)
             require_rows(manifest, content, path)
             break
         except AlteredResultsError:
@@ -380,7 +382,7 @@ def load_results(
         if name not in there:
             listed = ", ".join(there) or "none"
             raise InputError(
-                f"{folder} has no results of {name!r}.{did_you_mean(name, there)}"
+                f"{folder} has no results of {quoted(name)}.{did_you_mean(name, there)}"
                 f" There are: {listed}. `drmbench run configs/{name}.yaml --out"
                 f" {folder}` would make them."
             )
@@ -412,6 +414,6 @@ def _require_sound(results: Results, path: Path) -> None:
             number = int(wrong.to_numpy().argmax())
             value = rows[column].iloc[number]
             where = f"{path}, row {number + 1}"
-            raise InputError(f"{where}: {column} cannot be {value!r}; {again}")
+            raise InputError(f"{where}: {column} cannot be {quoted(value)}; {again}")
     if len(rows) and not is_integer_dtype(rows["split"]):
         raise InputError(f"{path}: a row has no whole number as its split; {again}")

@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from drmbench.config.model import Experiment
-from drmbench.errors import DataUnavailableError, InputError
+from drmbench.errors import (
+    DataUnavailableError,
+    InputError,
+    reason_of,
+    refused,
+)
 from drmbench.running.estimate import Estimator, PlannedCell
 from drmbench.running.execute import failed_rows
 from drmbench.running.manifest import known_datasets
@@ -25,11 +30,12 @@ from drmbench.running.progress import PlainProgress, describe, progress_kind
 from drmbench.running.provenance import Maker, counted_makers, maker_here, maker_of
 from drmbench.running.results import MANIFEST_FILE
 from drmbench.running.store import (
-    DiskFullError,
     Record,
     Store,
+    StoreError,
     all_records,
     names_of,
+    storing,
 )
 from drmbench.running.task import SCHEMA_VERSION, Task
 from drmbench.running.view import in_use, write_view
@@ -232,7 +238,7 @@ class Run:
         kind = progress_kind(options.bar and not options.verbose)
         quiet = not (options.bar or options.verbose)
         progress = kind(self.new, self.estimator, options.jobs, quiet=quiet)
-        with progress, ExitStack() as stack:
+        with storing(), progress, ExitStack() as stack:
             for experiment in self.experiments:
                 store, plan = experiment.store, experiment.plan
                 stack.enter_context(in_use(store.folder, plan.experiment))
@@ -247,23 +253,31 @@ class Run:
                         outcome = _Dispatcher(
                             self.experiments, pool, progress, options.stop_after
                         ).run()
-            finally:
-                for experiment in self.experiments:
-                    write_view(experiment.plan, experiment.store, parquet=True)
+            except BaseException:  # which matters more than what it may do to the rows
+                with suppress(Exception):
+                    self._write_views()
+                raise
+            self._write_views()
         outcome.seconds = time.monotonic() - started
         return outcome
+
+    def _write_views(self) -> None:
+        for experiment in self.experiments:
+            write_view(experiment.plan, experiment.store, parquet=True)
 
 
 def _require_folder(out: Path, *, make: bool) -> None:
     """Refuse what is not a folder, or cannot become one."""
-    reason: object = "it is not a folder" if out.exists() and not out.is_dir() else ""
-    if make and not reason:
+    text = f"{out}: results cannot be kept there"
+    if os.path.lexists(out) and not out.is_dir():
+        lost = out.is_symlink() and not out.exists()
+        what = "a link that leads nowhere" if lost else "not a folder"
+        raise InputError(f"{text} (it is {what})")
+    if make:
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = error.strerror or error
-    if reason:
-        raise InputError(f"{out}: results cannot be kept there ({reason})")
+            raise refused(error, f"{text} ({reason_of(error)})") from error
 
 
 def adopt(cells: Sequence[Task], store: Store, finished: Mapping[str, Record]) -> int:
@@ -355,16 +369,17 @@ class _Dispatcher:
             if self._elsewhere:
                 time.sleep(_TICK)
             return
-        full: DiskFullError | None = None
+        lost: StoreError | None = None
         for job, answer in self._pool.wait(_TICK):
             try:
-                self._store_answer(job, answer)
-            except DiskFullError as error:  # first store what else has ended
-                full = error
+                with storing():
+                    self._store_answer(job, answer)
+            except StoreError as error:  # first store what else has ended
+                lost = error
             finally:
                 job.store.unclaim(job.task.key)
-        if full is not None:
-            raise full
+        if lost is not None:
+            raise lost
         if time.monotonic() - self._written > _WRITE_EVERY:
             for experiment in self._experiments:
                 write_view(experiment.plan, experiment.store)

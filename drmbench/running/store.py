@@ -11,18 +11,17 @@ from the journal (:mod:`drmbench.running.view`).
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from drmbench.errors import DrmbenchError, InputError
-from drmbench.files import locked, replacing
+from drmbench.errors import DrmbenchError, InputError, explained, is_full, reason_of
+from drmbench.files import locked, open_own, read_regular, replacing
 from drmbench.running.task import SCHEMA_VERSION, Task
 
 try:
@@ -41,8 +40,30 @@ _RESERVE_BYTES = 256 * 1024
 Record = dict[str, Any]
 
 
-class DiskFullError(DrmbenchError):
+class StoreError(DrmbenchError):
+    """Results cannot be written; what was finished is safe."""
+
+
+class DiskFullError(StoreError):
     """The disk is full; what was finished is safe."""
+
+
+def not_stored(error: OSError, text: str) -> StoreError:
+    """Return what a run ends with when the system refuses something of its store."""
+    if is_full(error):
+        again = "make room and run the same command again."
+        return DiskFullError(f"{text}. What was finished is safe; {again}")
+    again = "the same command goes on."
+    return StoreError(f"{text}. What was finished is safe; {again}")
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """Say of whatever the system refuses in the block that finished cells are safe."""
+    try:
+        yield
+    except OSError as error:
+        raise not_stored(error, str(explained(error))) from error
 
 
 def encode(record: Record) -> bytes:
@@ -89,7 +110,7 @@ class Store:
     def generation(self) -> int:
         """How many times the journal was written anew."""
         try:
-            return int((self.folder / GENERATION).read_bytes())
+            return int(read_regular(self.folder / GENERATION))
         except (OSError, ValueError):  # none yet, or damaged: the file tells as well
             return 0
 
@@ -115,7 +136,8 @@ class Store:
     def append(self, record: Record) -> None:
         """Write a finished cell; when this returns, the cell survives anything.
 
-        A full disk raises :class:`DiskFullError`; all that was written before is safe.
+        What prevents it raises :class:`StoreError`, a full disk
+        :class:`DiskFullError`; all that was written before is safe.
         """
         line = encode(record)
         with locked(self.folder, "journal"):
@@ -123,18 +145,14 @@ class Store:
             try:
                 _append(self.journal, line)
             except OSError as error:
-                if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                    raise
                 reserve = self.folder / _RESERVE
-                if reserve.exists():
+                if is_full(error) and reserve.exists():
                     reserve.unlink()
                     with suppress(OSError):
                         _append(self.journal, line)
                     self._read()
-                raise DiskFullError(
-                    f"cannot write to {self.journal}: {error.strerror}. What was"
-                    " finished is safe; make room and run the same command again."
-                ) from error
+                text = f"cannot write to {self.journal}: {reason_of(error)}"
+                raise not_stored(error, text) from error
             self._read()
 
     def reserve(self) -> None:
@@ -144,8 +162,8 @@ class Store:
             with replacing(self.folder / _RESERVE) as temporary:  # never through a link
                 temporary.write_bytes(bytes(_RESERVE_BYTES))
         except OSError as error:
-            text = f"cannot write to {self.folder}: {error.strerror}"
-            raise DiskFullError(text) from error
+            text = f"cannot write to {self.folder}: {reason_of(error)}"
+            raise not_stored(error, text) from error
 
     def release(self) -> None:
         """Give the reserved room back, and all claims."""
@@ -160,10 +178,10 @@ class Store:
         The system gives claims back when a process ends, however it ends.
         """
         if fcntl is not None:
-            exclusive = fcntl.LOCK_EX | fcntl.LOCK_NB
+            claims, exclusive = self._claims_file(), fcntl.LOCK_EX | fcntl.LOCK_NB
             try:
-                fcntl.lockf(self._claims_file(), exclusive, 1, _place(key))
-            except OSError:
+                fcntl.lockf(claims, exclusive, 1, _place(key))
+            except (BlockingIOError, PermissionError):  # as systems say it
                 return False
         return True
 
@@ -177,7 +195,7 @@ class Store:
         if self._claims is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             path = self.folder / ".claims"
-            self._claims = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._claims = open_own(path, os.O_RDWR)
         return self._claims
 
     def _read(self) -> None:
@@ -203,9 +221,7 @@ class Store:
 
     def _read_lines(self) -> list[bytes]:
         """Take the records of the lines since the last time; return damaged lines."""
-        with self.journal.open("rb") as stream:
-            stream.seek(self._read_to)
-            content = stream.read()
+        content = read_regular(self.journal, self._read_to)
         damaged = []
         for line in content.splitlines(keepends=True):
             record = decode(line)
@@ -226,7 +242,8 @@ class Store:
         self.rejected += len(damaged)
         text = "%s: %d damaged line(s) set aside in %s; their cells run again"
         logger.warning(text, self.journal, len(damaged), REJECTED)
-        with (self.folder / REJECTED).open("ab") as stream:
+        descriptor = open_own(self.folder / REJECTED, os.O_WRONLY | os.O_APPEND)
+        with os.fdopen(descriptor, "ab") as stream:
             stream.writelines(line.rstrip(b"\n") + b"\n" for line in damaged)
         self._rewrite()
 
@@ -248,7 +265,7 @@ def _place(key: str) -> int:
 
 def _append(path: Path, line: bytes) -> None:
     """Append a line and flush it to disk; on failure leave the file as it was."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    descriptor = open_own(path, os.O_WRONLY | os.O_APPEND)
     try:
         before = os.fstat(descriptor).st_size
         try:
@@ -257,7 +274,8 @@ def _append(path: Path, line: bytes) -> None:
                 written += os.write(descriptor, line[written:])
             os.fsync(descriptor)
         except OSError:
-            os.ftruncate(descriptor, before)
+            with suppress(OSError):  # else the rest of the line is set aside later
+                os.ftruncate(descriptor, before)
             raise
     finally:
         os.close(descriptor)

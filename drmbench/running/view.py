@@ -12,14 +12,15 @@ import hashlib
 import importlib.util
 import io
 import json
+import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from drmbench.config.model import Experiment, experiment_identity
 from drmbench.errors import InputError
-from drmbench.files import locked, replacing
+from drmbench.files import locked, open_own, replacing
 from drmbench.running.manifest import known_datasets, make_manifest, write_manifest
 from drmbench.running.plan import Plan, completed
 from drmbench.running.provenance import counted_makers
@@ -116,28 +117,26 @@ def in_use(folder: Path, experiment: Experiment) -> Iterator[None]:
     """
     text = json.dumps(experiment_identity(experiment), sort_keys=True, default=str)
     identity = hashlib.sha256(text.encode()).hexdigest()
-    with locked(folder, "results"):
-        stream = (folder / ".locks" / "config.lock").open("a+", encoding="ascii")
-        if fcntl is not None:
-            _share(stream, identity, folder)
-    with stream:
+    with ExitStack() as stack:
+        with locked(folder, "results"):
+            held = open_own(folder / ".locks" / "config.lock", os.O_RDWR)
+            stack.callback(os.close, held)
+            if fcntl is not None:
+                _share(held, identity.encode(), folder)
         yield
 
 
-def _share(stream: TextIO, identity: str, folder: Path) -> None:
+def _share(held: int, identity: bytes, folder: Path) -> None:
     """Lock a file that names a config, together with other runs of that config."""
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        stream.seek(0)
-        if stream.read() != identity:
-            stream.close()
+        if os.read(held, len(identity)) != identity:
             raise InputError(
                 f"{folder}: another config of the name {folder.name} is being run into"
                 " this folder; give it another name or another --out"
             ) from None
     else:
-        stream.truncate(0)
-        stream.write(identity)
-        stream.flush()
-    fcntl.flock(stream, fcntl.LOCK_SH)
+        os.ftruncate(held, 0)
+        os.write(held, identity)
+    fcntl.flock(held, fcntl.LOCK_SH)

@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drmbench.errors import shortened
+
 if TYPE_CHECKING:
     from drmbench.methods.base import Method
 
@@ -261,7 +263,9 @@ class Worker:
         self._errors.seek(0)
         lines = self._errors.read()[-4000:].decode(errors="replace").split("\n")
         written = [line.strip() for line in lines if line.strip()]
-        return f"its process {ended}" + (f": {written[-1]}" if written else "")
+        return f"its process {ended}" + (
+            f": {shortened(written[-1], 500)}" if written else ""
+        )
 
 
 def _starved_processes() -> int:

@@ -33,7 +33,7 @@ from __future__ import annotations
 import importlib
 
 from drmbench.data.readers.common import Reader
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 __all__ = ["get_reader", "reader_names", "reader_version"]
 
@@ -93,7 +93,7 @@ def reader_version(name: str) -> int:
 def _registered(name: str) -> tuple[str, str, int]:
     if name not in _READERS:
         raise InputError(
-            f"no reader is named {name!r}.{did_you_mean(name, _READERS)}"
+            f"no reader is named {quoted(name)}.{did_you_mean(name, _READERS)}"
             f" Readers: {', '.join(reader_names())}"
         )
     return _READERS[name]

@@ -20,7 +20,7 @@ from drmbench.data.readers.common import (
 )
 from drmbench.data.readers.compression import Meter
 from drmbench.data.readers.matfile import Unsupported, Variable, decode
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 from drmbench.npz import NpzArchive
 
 SAMPLE_NAMES = ("X", "x", "fea", "data", "DATA", "features")
@@ -53,7 +53,7 @@ def read_npz(blobs: list[Blob], *, x: str = "X", y: str = "y") -> RawTable:
             for name in (x, y):
                 if name not in archive:
                     raise InputError(
-                        f"{blob.name}: no array is named {name!r}."
+                        f"{blob.name}: no array is named {quoted(name)}."
                         f"{did_you_mean(name, archive)}"
                         f" Arrays: {', '.join(archive)}"
                     )
@@ -155,13 +155,14 @@ def variable(blob: Blob, variables: Mapping[str, Variable], name: str) -> NDArra
     """Return one variable as an array."""
     if name not in variables:
         raise InputError(
-            f"{blob.name}: no variable is named {name!r}."
+            f"{blob.name}: no variable is named {quoted(name)}."
             f"{did_you_mean(name, variables)} Variables: {', '.join(variables)}"
         )
     value = variables[name]
     if isinstance(value, Unsupported):
         raise InputError(
-            f"{blob.name}: variable {name!r} is {value.kind}, not an array of real"
+            f"{blob.name}: variable {quoted(name)} is {value.kind}, not an array of"
+            " real"
             f" numbers or labels"
         )
     return value

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from drmbench.data.readers.common import Blob, RawTable, label_array
 from drmbench.data.readers.compression import decompress
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 NumberedCells = Iterator[tuple[int, list[str]]]
 
@@ -199,12 +199,12 @@ def numbers(
             continue
         if not is_number(cell):
             raise InputError(
-                f"{rows.where(row)}, {title}: expected a number, found {cell!r}"
+                f"{rows.where(row)}, {title}: expected a number, found {quoted(cell)}"
             )
         values[row] = float(cell)
         if math.isinf(values[row]):
             raise InputError(
-                f"{rows.where(row)}, {title}: {cell!r} is not a finite number"
+                f"{rows.where(row)}, {title}: {quoted(cell)} is not a finite number"
             )
     return values
 
@@ -234,7 +234,7 @@ def codes(
         else:
             raise InputError(
                 f"{rows.where(row)}, {title}: expected one of {_listed(coding)},"
-                f" found {cell!r}"
+                f" found {quoted(cell)}"
             )
     return values
 
@@ -250,12 +250,12 @@ def labels(
     for row, cell in enumerate(cells):
         if cell in missing:
             raise InputError(
-                f"{rows.where(row)}: the class label is missing, found {cell!r}"
+                f"{rows.where(row)}: the class label is missing, found {quoted(cell)}"
             )
         if classes is not None and cell not in classes:
             raise InputError(
                 f"{rows.where(row)}: expected a class label out of {_listed(classes)},"
-                f" found {cell!r}"
+                f" found {quoted(cell)}"
             )
     return label_array(rows.names[0], cells)
 
@@ -294,5 +294,5 @@ def tabulate(
 
 def _listed(values: Iterable[str]) -> str:
     """Return values as a short list for a message."""
-    shown = [repr(value) for value in values]
+    shown = [quoted(value) for value in values]
     return ", ".join(shown if len(shown) <= 12 else [*shown[:12], "…"])

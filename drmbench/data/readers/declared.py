@@ -19,7 +19,7 @@ from drmbench.data.readers.cells import (
     text,
 )
 from drmbench.data.readers.common import Blob, RawTable
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 _NAME_AND_TYPE = re.compile(r"""('[^']*'|"[^"]*"|[^\s{\[]+)\s*(.*)""")
 _CELL = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)""")
@@ -55,7 +55,7 @@ class Header:
         """Return the number of the column of that name."""
         if name not in self.names:
             raise InputError(
-                f"{file}: no attribute is named {name!r}."
+                f"{file}: no attribute is named {quoted(name)}."
                 f"{did_you_mean(name, self.names)} Attributes: {', '.join(self.names)}"
             )
         return self.names.index(name)
@@ -178,7 +178,7 @@ def _parse_header(file: str, lines: list[str]) -> tuple[Header, int]:
         elif keyword != "@relation":
             raise InputError(
                 f"{where}: expected @relation, @attribute, @inputs, @outputs or @data,"
-                f" found {keyword[:40]!r}"
+                f" found {quoted(keyword[:40])}"
             )
     raise InputError(f"{file}: no @data line; the file may be cut short")
 
@@ -204,7 +204,8 @@ def parse_attribute(declaration: str, where: str) -> Attribute:
     if kind.lower().startswith(_NUMERIC_TYPES):
         return Attribute(name, None)
     raise InputError(
-        f"{where}: attribute {name!r} has the type {kind[:40]!r}; expected numeric,"
+        f"{where}: attribute {quoted(name)} has the type {quoted(kind[:40])};"
+        " expected numeric,"
         f" real, integer or a list of categories in braces"
     )
 

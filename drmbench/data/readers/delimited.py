@@ -15,7 +15,7 @@ from drmbench.data.readers.cells import (
     without_headers,
 )
 from drmbench.data.readers.common import Blob, RawTable
-from drmbench.errors import InputError, did_you_mean
+from drmbench.errors import InputError, did_you_mean, quoted
 
 TIC_TAC_TOE_CODES = {"x": 1.0, "o": 2.0, "b": 3.0}
 """Numbers of the three states of a square: cross, nought, blank.
@@ -68,7 +68,7 @@ def read(
     elif names is None or label not in names:
         listed = ", ".join(names or ["none, for the file has no header"])
         raise InputError(
-            f"{rows.names[0]}: no column is named {label!r}."
+            f"{rows.names[0]}: no column is named {quoted(label)}."
             f"{did_you_mean(label, names or [])} Columns: {listed}"
         )
     else:

@@ -26,7 +26,7 @@ from drmbench.data.readers.common import (
     read_each,
     stack,
 )
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 from drmbench.npz import read_header
 
 _TRAINING_AND_TEST = ("the training set", "the test set")
@@ -126,7 +126,9 @@ def _read_cls(blob: Blob) -> list[str]:
         if label in names:
             continue
         if not label.isdecimal():
-            raise InputError(f"{blob.name}: expected class numbers, found {label!r}")
+            raise InputError(
+                f"{blob.name}: expected class numbers, found {quoted(label)}"
+            )
         if int(label) < len(names):
             found[place] = names[int(label)]
     return found

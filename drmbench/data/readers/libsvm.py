@@ -10,7 +10,7 @@ from sklearn.datasets import load_svmlight_file
 
 from drmbench.data.readers.common import Blob, RawTable, array_table, decoding, stack
 from drmbench.data.readers.compression import decompress
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 MAX_DENSE_CELLS = 2**28
 """Largest samples × features that is made dense: 2 GiB of numbers."""
@@ -70,7 +70,7 @@ def _parse(blob: Blob) -> tuple[Any, Any]:
                     shown = line[:60].decode("ascii", errors="replace")
                     raise InputError(
                         f"{blob.name}, line {number}: expected 'label index:value …',"
-                        f" found {shown!r}"
+                        f" found {quoted(shown)}"
                     ) from None
             raise
     if sparse.shape[0] == 0:

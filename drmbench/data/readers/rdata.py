@@ -20,7 +20,7 @@ from drmbench.data.readers.common import (
     read_each,
 )
 from drmbench.data.readers.compression import Meter, packed
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted
 
 
 class _Frame(dict[str, Any]):
@@ -61,7 +61,7 @@ def read(
         if unknown:
             listed = ", ".join(classes)
             raise InputError(
-                f"{blob.name}: expected labels {listed}, found {unknown[0]!r}"
+                f"{blob.name}: expected labels {listed}, found {quoted(unknown[0])}"
             )
         names = np.array([classes[label] for label in table.labels], dtype=np.str_)
         return replace(table, labels=names)
@@ -77,7 +77,8 @@ def _choose(blob: Blob, objects: Any, name: str | None) -> Any:
         name = stem if stem in objects or len(objects) > 1 else next(iter(objects))
     if name not in objects:
         raise InputError(
-            f"{blob.name}: no object is named {name!r}. Objects: {', '.join(objects)}"
+            f"{blob.name}: no object is named {quoted(name)}. Objects:"
+            f" {', '.join(objects)}"
         )
     return objects[name]
 

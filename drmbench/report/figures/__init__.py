@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import ft2font
 
-from drmbench.errors import InputError
+from drmbench.errors import InputError, quoted, reason_of, refused
 from drmbench.files import replacing
 from drmbench.paper import published_table
 from drmbench.report.figures import ablation, measured, published, ranks, tradeoff
@@ -139,7 +139,7 @@ def write_figures(
     for name in formats:
         if name not in (*FORMATS, "all"):
             listed = ", ".join(FORMATS)
-            raise InputError(f"no format {name!r}; there are {listed}, and all")
+            raise InputError(f"no format {quoted(name)}; there are {listed}, and all")
     suffixes = [name for name in FORMATS if name in formats or "all" in formats]
     results = load_results(results_folder, names)
     if not results:
@@ -161,8 +161,8 @@ def write_figures(
             text = _HEAD + "\n".join({**others, **sections}.values())
             written.append(_write(folder / INDEX, text.encode()))
     except OSError as error:
-        why = error.strerror or error
-        raise InputError(f"cannot write to {folder}: {why}") from error
+        why = f"cannot write to {folder}: {reason_of(error)}"
+        raise refused(error, why) from error
     return written
 
 
