@@ -1,0 +1,6 @@
+"""All attacks, in the order in which they are made."""
+
+from . import crowds, kills
+from .trials import Attack
+
+ATTACKS: tuple[Attack, ...] = (kills.ATTACK, crowds.ATTACK)
