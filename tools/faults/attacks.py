@@ -1,6 +1,6 @@
 """All attacks, in the order in which they are made."""
 
-from . import crowds, kills
+from . import crowds, flips, kills
 from .trials import Attack
 
-ATTACKS: tuple[Attack, ...] = (kills.ATTACK, crowds.ATTACK)
+ATTACKS: tuple[Attack, ...] = (kills.ATTACK, crowds.ATTACK, flips.ATTACK)

@@ -8,7 +8,9 @@ them is the one that orphans fall to, so that it knows of every process that is 
 
 from __future__ import annotations
 
+import copy
 import fcntl
+import functools
 import io
 import os
 import select
@@ -22,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 from unittest import mock
+
+import typer
 
 import drmbench.report.facts
 import drmbench.running.execute
@@ -172,10 +176,15 @@ _HALVES: dict[str, Callable[..., Any]] = {
 
 
 def warm_up() -> None:
-    """Import all that runs need, and become the process that orphans fall to."""
+    """Import all that runs need, and become the process that orphans fall to.
+
+    What a command does anew each time, and always with the same result, is done once.
+    """
     for name in builtin_names():
         get_method(name)
-    manifest._commit = lambda: "attacked"  # a process of git for every view is dear
+    here = manifest.environment()
+    manifest.environment = lambda: copy.deepcopy(here)
+    typer.main.get_command = functools.cache(typer.main.get_command)
     adopt_orphans()
 
 
