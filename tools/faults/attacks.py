@@ -1,6 +1,11 @@
 """All attacks, in the order in which they are made."""
 
-from . import crowds, flips, kills
+from . import configs, crowds, flips, kills
 from .trials import Attack
 
-ATTACKS: tuple[Attack, ...] = (kills.ATTACK, crowds.ATTACK, flips.ATTACK)
+ATTACKS: tuple[Attack, ...] = (
+    kills.ATTACK,
+    crowds.ATTACK,
+    flips.ATTACK,
+    configs.ATTACK,
+)
