@@ -1,6 +1,6 @@
 """All attacks, in the order in which they are made."""
 
-from . import configs, crowds, flips, kills
+from . import configs, crowds, flips, kills, mutations
 from .trials import Attack
 
 ATTACKS: tuple[Attack, ...] = (
@@ -8,4 +8,5 @@ ATTACKS: tuple[Attack, ...] = (
     crowds.ATTACK,
     flips.ATTACK,
     configs.ATTACK,
+    mutations.ATTACK,
 )
