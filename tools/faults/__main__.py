@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 
 from .driver import run_attack, run_trial
@@ -11,7 +12,7 @@ from .trials import VIOLATIONS, Attack, Report
 
 #: Seconds that a sample may take.
 _SAMPLE_SECONDS = 30.0
-#: Violations of an attack that are shown in full.
+#: Sorts of violations of an attack that are shown.
 _SHOWN = 20
 
 
@@ -35,11 +36,20 @@ def main() -> None:
     for line in table(reports):
         print(line)
     for report in reports:
-        for number, kind, text in report.violations[:_SHOWN]:
+        for number, kind, text in _different(report)[:_SHOWN]:
             name = report.attack.name
             print(f"\n{kind}: --only {name} --trial {number} --seed {options.seed}")
             print(text.rstrip())
     sys.exit(any(report.violations for report in reports))
+
+
+def _different(report: Report) -> list[tuple[int, str, str]]:
+    """Return one violation of each sort: the beginnings of their last lines differ."""
+    found = {}
+    for number, kind, text in report.violations:
+        sort = re.sub(r"[\d'].*", "", text.rstrip().rpartition("\n")[2])
+        found.setdefault((kind, sort), (number, kind, text))
+    return list(found.values())
 
 
 def _options() -> argparse.Namespace:

@@ -28,8 +28,6 @@ from drmbench.data.readers.common import (
 )
 from drmbench.errors import InputError
 
-_TRAINING_AND_TEST = ("the training set", "the test set")
-
 
 def read_broad(blobs: list[Blob]) -> RawTable:
     """Read the Broad Institute's ``.res`` files and the ``.cls`` files that label them.
@@ -166,12 +164,13 @@ def read_esl14cancer(blobs: list[Blob]) -> RawTable:
     space; the y files have the class of every sample. Part 0 is the training set, part
     1 the test set.
     """
-    tables = []
+    files, tables = [], []
     for part in ("train", "test"):
         x, y = pick(blobs, [f".x{part}", f".y{part}"])
         genes = number_matrix(split_rows([x], None))
+        files.append(x.name)
         tables.append(array_table(x.name, genes.T, text(y).split()))
-    return stack(_TRAINING_AND_TEST, tables)
+    return stack(files, tables)
 
 
 def read_nci60(blobs: list[Blob]) -> RawTable:
@@ -187,13 +186,14 @@ def read_khan(blobs: list[Blob]) -> RawTable:
 
     Part 0 is the training set, part 1 the test set.
     """
-    tables = []
+    files, tables = [], []
     for part in ("train", "test"):
         x, y = pick(blobs, [f"_x{part}.csv", f"_y{part}.csv"])
         rows, names = without_headers(csv_rows([x], ","), [True])
         genes = tuple(names) if names else None
+        files.append(x.name)
         tables.append(array_table(x.name, number_matrix(rows), _only_column(y), genes))
-    return stack(_TRAINING_AND_TEST, tables)
+    return stack(files, tables)
 
 
 def _only_column(blob: Blob) -> NDArray[np.str_]:
