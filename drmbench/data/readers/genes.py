@@ -164,13 +164,12 @@ def read_esl14cancer(blobs: list[Blob]) -> RawTable:
     space; the y files have the class of every sample. Part 0 is the training set, part
     1 the test set.
     """
-    files, tables = [], []
+    tables = []
     for part in ("train", "test"):
         x, y = pick(blobs, [f".x{part}", f".y{part}"])
         genes = number_matrix(split_rows([x], None))
-        files.append(x.name)
         tables.append(array_table(x.name, genes.T, text(y).split()))
-    return stack(files, tables)
+    return stack(["the training set", x.name], tables)
 
 
 def read_nci60(blobs: list[Blob]) -> RawTable:
@@ -186,14 +185,13 @@ def read_khan(blobs: list[Blob]) -> RawTable:
 
     Part 0 is the training set, part 1 the test set.
     """
-    files, tables = [], []
+    tables = []
     for part in ("train", "test"):
         x, y = pick(blobs, [f"_x{part}.csv", f"_y{part}.csv"])
         rows, names = without_headers(csv_rows([x], ","), [True])
         genes = tuple(names) if names else None
-        files.append(x.name)
         tables.append(array_table(x.name, number_matrix(rows), _only_column(y), genes))
-    return stack(files, tables)
+    return stack(["the training set", x.name], tables)
 
 
 def _only_column(blob: Blob) -> NDArray[np.str_]:
