@@ -64,7 +64,10 @@ def prepare(folder: Path) -> Small:
 def attempt(small: Small, trial: Trial, rng: random.Random) -> None:
     """Let two to five runs loose on a folder, and look at what they leave."""
     place = small.folder / f"trial-{trial.number}"
-    others = rng.random() < 0.3
+    others, donor = rng.random() < 0.3, rng.random() < 0.3
+    if donor:  # another experiment in the folder has the same cells
+        shutil.copytree(small.folder / "whole" / NAME, place / "donor")
+        trial.outcomes["folders to take cells over from"] += 1
     members = []
     for number in range(rng.randint(2, 5)):
         other = others and number > 0 and rng.random() < 0.4
@@ -72,16 +75,13 @@ def attempt(small: Small, trial: Trial, rng: random.Random) -> None:
         time.sleep(rng.choice((0.0, 0.0, rng.uniform(0.0, 0.3))))
     if rng.random() < 0.4:
         _kill_one(members, rng)
-    while any(member.run.code is None for member in members):
+    runs = [member.run for member in members]
+    end = time.monotonic() + LIMIT
+    while wait_for(runs, 0.1) and time.monotonic() < end:
         if (place / NAME / "manifest.json").exists() and not others:
             shown = command("results", "--experiment", NAME, "--out", place)
             trial.outcomes["readings meanwhile"] += 1
             check_part(trial, small, place / NAME, shown)
-        if len(wait_for([member.run for member in members], 0.1)) == 0:
-            break
-        if time.monotonic() - members[0].run.started > LIMIT:
-            break
-    runs = [member.run for member in members]
     check_end(trial, runs, wait_for(runs, 0.0))
     trial.units += 1
     trial.outcomes["runs"] += len(members)

@@ -18,12 +18,15 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .trials import Attack, Report, Trial, generator
 
+#: ``PR_SET_PDEATHSIG`` of Linux's ``prctl``: the signal to get when the parent dies.
+_PARENT_DEATH_SIGNAL = 1
 #: ``PR_SET_CHILD_SUBREAPER`` of Linux's ``prctl``; a fork does not inherit it.
 _SUBREAPER = 36
 #: Seconds beyond its limit after which a shard is ended from outside.
@@ -119,6 +122,7 @@ def _serve(
 ) -> None:
     """Make trials for ever."""
     os.setsid()
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
     adopt_orphans()
     for number in numbers:
         os.write(pipe, b"%d\n" % number)
@@ -199,9 +203,9 @@ def _ended(shard: _Shard, attack: Attack) -> Trial | None:
 def _stop(shard: _Shard) -> None:
     """End a shard and, by their sessions, all that it started."""
     os.kill(shard.pid, signal.SIGSTOP)  # it must not start more meanwhile
-    for pid in descendants(shard.pid):
-        os.kill(pid, signal.SIGKILL)
-    os.kill(shard.pid, signal.SIGKILL)
+    for pid in [*descendants(shard.pid), shard.pid]:
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(pid, signal.SIGKILL)
     os.waitpid(shard.pid, 0)
     os.close(shard.pipe)
 

@@ -20,6 +20,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -125,10 +126,8 @@ class Strikes:
             "all": [*descendants(self.run), self.run],
         }[point.victim]
         for pid in victims:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, point.number)
-            except ProcessLookupError:
-                continue
 
 
 _REAL_OPEN, _REAL_WRITE = os.open, os.write
@@ -248,7 +247,6 @@ class ForkedRun:
     pid: int
     folder: Path  #: Where its output goes
     code: int | None = None  #: Its exit code, or minus the signal, once it has ended
-    started: float = field(default_factory=time.monotonic)  #: When it was
 
     @property
     def out(self) -> str:
@@ -282,7 +280,8 @@ def fork_run(
         (folder / name).write_bytes(b"")
     pid = os.fork()
     if pid:
-        return ForkedRun(pid, folder)
+        run = _RUNNING[pid] = ForkedRun(pid, folder)
+        return run
     code = 70
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
@@ -319,18 +318,22 @@ def _ended_with(command: Callable[[], None]) -> int:
     return 0
 
 
+#: Runs that have not ended, by process.
+_RUNNING: dict[int, ForkedRun] = {}
+
+
 def wait_for(runs: Sequence[ForkedRun], seconds: float) -> list[ForkedRun]:
     """Wait until runs have ended, and return those that have not by then."""
     end = time.monotonic() + seconds
-    while left := [run for run in runs if run.code is None]:
-        _collect(left)
-        if time.monotonic() > end:
-            break
+    while True:
+        _collect()
+        left = [run for run in runs if run.code is None]
+        if not left or time.monotonic() > end:
+            return left
         time.sleep(0.005)
-    return [run for run in runs if run.code is None]
 
 
-def _collect(runs: Sequence[ForkedRun]) -> bool:
+def _collect() -> bool:
     """Collect what has ended; False if no process is left."""
     while True:
         try:
@@ -339,24 +342,24 @@ def _collect(runs: Sequence[ForkedRun]) -> bool:
             return False
         if not pid:
             return True
-        for run in runs:
-            if run.pid == pid:
-                run.code = os.waitstatus_to_exitcode(status)
+        if pid in _RUNNING:
+            _RUNNING.pop(pid).code = os.waitstatus_to_exitcode(status)
 
 
 def orphans() -> list[str]:
     """Return what is left of ended runs after :data:`GRACE`, and end it."""
     end = time.monotonic() + GRACE
-    while _collect([]) and time.monotonic() < end:
+    while _collect() and time.monotonic() < end:
         time.sleep(0.005)
-    if not _collect([]):
+    if not _collect():
         return []
     found = []
     for pid in descendants(os.getpid()):
-        text = Path(f"/proc/{pid}/stat").read_text()
-        found.append(f"{pid} {text.rpartition(')')[2].split()[0]}")
-        os.kill(pid, signal.SIGKILL)
-    while _collect([]):
+        with suppress(OSError):  # it has just ended
+            text = Path(f"/proc/{pid}/stat").read_text()
+            found.append(f"{pid} {text.rpartition(')')[2].split()[0]}")
+            os.kill(pid, signal.SIGKILL)
+    while _collect():
         time.sleep(0.01)
     return found
 
@@ -367,7 +370,8 @@ def check_end(
     """Hold runs to having ended, with nothing left of them and no traceback."""
     for run in hanging:
         trial.violate("hang", f"a run did not end within {LIMIT:g} s: {run.err[-500:]}")
-        os.kill(run.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(run.pid, signal.SIGKILL)
     for left in orphans():
         trial.violate("orphan", f"{left} outlived its run; {runs[-1].err[-300:]}")
     for run in runs:
