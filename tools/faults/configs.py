@@ -27,11 +27,34 @@ _BAD = REPOSITORY / "tests" / "bad_configs"
 #: Values beyond those of the tests: huge, deep, long, and from other alphabets.
 _EXTREME = (
     *(str(10**n) for n in (3, 6, 9, 19, 40, 400)),
-    *("1e308", "-1e-308", "0.1e-400", "[" * 60 + "]" * 60, "{a: " * 60 + "1" + "}" * 60),
-    *("9" * 5000, "x" * 5000, "\u202e\u0645\u0631\u062d\u0628\u0627", "\u4e2d\u6587", "\U0001f400"),
-    *("{name: synthetic, parameters: {n: 100, p: 2}}", "'{}'", "'{0}'", "'%s'", "'../x'"),
+    *(
+        "1e308",
+        "-1e-308",
+        "0.1e-400",
+        "[" * 60 + "]" * 60,
+        "{a: " * 60 + "1" + "}" * 60,
+    ),
+    *(
+        "9" * 5000,
+        "x" * 5000,
+        "\u202e\u0645\u0631\u062d\u0628\u0627",
+        "\u4e2d\u6587",
+        "\U0001f400",
+    ),
+    *(
+        "{name: synthetic, parameters: {n: 100, p: 2}}",
+        "'{}'",
+        "'{0}'",
+        "'%s'",
+        "'../x'",
+    ),
     *("&b [1, 2]", "*b", "{<<: *b}", "[*b, *b]", "'\\\\'", "'a/b'", "'.'", "''' '''"),
-    *("[0.1, 0.10]", "[1, true]", "{kind: kfold, k: 1000000}", "{kind: random, train: 0.5}"),
+    *(
+        "[0.1, 0.10]",
+        "[1, true]",
+        "{kind: kfold, k: 1000000}",
+        "{kind: random, train: 0.5}",
+    ),
 )
 _ALL_VALUES = (*VALUES, *_EXTREME)
 
@@ -137,7 +160,9 @@ def _other_number(rng: random.Random, text: str) -> str:
     if not found:
         return text
     match = rng.choice(found)
-    number = rng.choice(("0", "1", "2", "3", "7", "0.5", "1e-3", "100", "1000000", "-1"))
+    number = rng.choice(
+        ("0", "1", "2", "3", "7", "0.5", "1e-3", "100", "1000000", "-1")
+    )
     return text[: match.start()] + number + text[match.end() :]
 
 
@@ -166,7 +191,9 @@ def _rearrange(rng: random.Random, text: str) -> str:
         del holder[key]
     elif change == "rename" and isinstance(holder, dict):
         del holder[key]
-        holder[rng.choice((f"{key}s", str(key).upper(), str(key)[:-1], "", "<<"))] = value
+        holder[rng.choice((f"{key}s", str(key).upper(), str(key)[:-1], "", "<<"))] = (
+            value
+        )
     elif change == "swap":
         other, place = rng.choice(places)
         holder[key] = other.get(place) if isinstance(other, dict) else None
@@ -203,7 +230,7 @@ ATTACK = Attack(
     unit="configs",
     full=10_500,
     sample=150,
-    share=0.2,
+    share=0.22,
     limit=20.0,
     prepare=prepare,
     attempt=attempt,

@@ -89,7 +89,9 @@ def attempt(small: Small, trial: Trial, rng: random.Random) -> None:
     last = fork_run(place / "last", "run", small.config, "--out", place, "-j", 2, "-v")
     check_end(trial, [last], wait_for([last], LIMIT))
     if last.code != 0:
-        trial.violate("wrong", f"the last run ended with {last.code}: {last.err[-500:]}")
+        trial.violate(
+            "wrong", f"the last run ended with {last.code}: {last.err[-500:]}"
+        )
     if not others:
         check_whole(trial, small, place / NAME)
     if not trial.violations:
@@ -154,7 +156,7 @@ ATTACK = Attack(
     unit="groups",
     full=120,
     sample=3,
-    share=0.25,
+    share=0.12,
     limit=240.0,
     prepare=prepare,
     attempt=attempt,

@@ -108,7 +108,9 @@ def _start(
         try:
             os.close(reading)
             _limit_memory()
-            _serve(writing, attack, prepared, seed, range(shard.first, sys.maxsize, shards))
+            _serve(
+                writing, attack, prepared, seed, range(shard.first, sys.maxsize, shards)
+            )
         finally:
             traceback.print_exc()
             os._exit(1)

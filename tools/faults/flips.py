@@ -84,7 +84,9 @@ def _run_again(trial: Trial, small: Small, out: Path, victim: str, damage: str) 
     if again and victim != "cells.jsonl":
         trial.violate("doubled", f"cells were run again: {ended.err[-500:]}")
     if again and damage not in _SILENT and "damaged line(s) set aside" not in ended.err:
-        trial.violate("wrong", f"cells are run again without a word: {ended.err[-500:]}")
+        trial.violate(
+            "wrong", f"cells are run again without a word: {ended.err[-500:]}"
+        )
     trial.outcomes["cells run again" if again else "nothing run again"] += 1
     check_whole(trial, small, out / NAME)
 
@@ -131,7 +133,7 @@ ATTACK = Attack(
     unit="bits",
     full=10_500,
     sample=120,
-    share=0.25,
+    share=0.17,
     limit=30.0,
     prepare=prepare,
     attempt=attempt,

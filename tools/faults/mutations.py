@@ -110,7 +110,7 @@ def attempt(given: Menagerie, trial: Trial, rng: random.Random) -> None:
 
 
 def _registered() -> list[Format]:
-    """The readers of the catalogue, on bytes."""
+    """Return the readers of the catalogue, on bytes."""
 
     def reading(reader: str) -> Callable[[Path, list[Blob]], Any]:
         return lambda folder, blobs: _sound(get_reader(reader)(blobs))
@@ -153,7 +153,7 @@ def _csv() -> bytes:
 
 
 def _tables(folder: Path) -> list[Format]:
-    """Users' own files, by path."""
+    """Return users' own files, by path."""
     text = _csv()
     frame = pd.read_csv(io.BytesIO(text))
     frame.to_excel(folder / "t.xlsx", index=False)
@@ -217,7 +217,7 @@ def _packed(reader: str) -> Iterator[Format]:
 
 
 def _chunked() -> list[Format]:
-    """Users' own files that are read in chunks."""
+    """Return users' own files that are read in chunks."""
 
     def read(place: Path, blobs: list[Blob]) -> Any:
         path = place / blobs[0].name
@@ -244,7 +244,7 @@ def _chunked() -> list[Format]:
 
 
 def _models(folder: Path) -> list[Format]:
-    """Files of fitted models, which must predict as they did."""
+    """Return files of fitted models, which must predict as they did."""
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(30, 3)), np.repeat(["a", "b", "c"], 10)
     save_model(folder / "m.npz", LinearDRMClassifier().fit(X, y), scale=np.ones(3) * 2)
@@ -331,9 +331,9 @@ _CHANGES: tuple[Callable[[random.Random, bytearray], None], ...] = (
 ATTACK = Attack(
     name="mutations",
     unit="files",
-    full=500_000,
+    full=200_000,
     sample=800,
-    share=0.25,
+    share=0.17,
     limit=10.0,
     prepare=prepare,
     attempt=attempt,

@@ -51,7 +51,7 @@ def make_small(folder: Path, run: Callable[[Path, Path], None]) -> Small:
         for row in range(60):
             kind = row % 2
             values = [f"{rng.gauss(kind, 1.0):.3f}" for _ in range(3)]
-            lines.append(",".join([*values, "no yes".split()[kind]]))
+            lines.append(",".join([*values, ["no", "yes"][kind]]))
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     split = {"kind": "kfold", "k": FOLDS, "repeats": 1}
     selection = {"kind": "kfold", "k": 3, "metric": "accuracy"}
@@ -127,7 +127,9 @@ def journal(folder: Path) -> tuple[list[dict[str, Any]], int]:
 
 def untimed(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record without what differs from run to run."""
-    rows = [{k: v for k, v in row.items() if k not in TIMINGS} for row in record["rows"]]
+    rows = [
+        {k: v for k, v in row.items() if k not in TIMINGS} for row in record["rows"]
+    ]
     return {**record, "seconds": 0.0, "rows": rows}
 
 
@@ -154,7 +156,9 @@ def acknowledged(err: str) -> set[Cell]:
     return set(_SAID.findall(err[: err.rfind("\n") + 1]))
 
 
-def check_journal(trial: Trial, small: Small, folder: Path, said: Iterable[Cell]) -> None:
+def check_journal(
+    trial: Trial, small: Small, folder: Path, said: Iterable[Cell]
+) -> None:
     """Hold a journal to all that was acknowledged, once each, with the right rows."""
     records, _ = journal(folder)
     count = Counter(cell_of(record) for record in records)

@@ -42,7 +42,10 @@ class Trial:
         """Return the trial of :meth:`plain`."""
         pairs = [(kind, text) for kind, text in plain["violations"]]
         return cls(
-            plain["number"], plain["units"], Counter(plain["outcomes"]), violations=pairs
+            plain["number"],
+            plain["units"],
+            Counter(plain["outcomes"]),
+            violations=pairs,
         )
 
 

@@ -41,16 +41,16 @@ from .trials import Trial
 
 #: Calls of a run at which it can be struck, by the module that they are looked up in.
 RUN_CALLS: dict[str, Any] = {
-    **{name: os for name in ("fsync", "replace", "write", "read", "open", "unlink")},
-    **{name: fcntl for name in ("flock", "lockf")},
+    **dict.fromkeys(("fsync", "replace", "write", "read", "open", "unlink"), os),
+    **dict.fromkeys(("flock", "lockf"), fcntl),
     "select": select,
     "write_bytes": Path,
     "write_text": Path,
 }
 #: Calls of a worker at which it can be struck.
 WORKER_CALLS: dict[str, Any] = {
-    **{name: child for name in ("main", "_die_with_the_run", "_start")},
-    **{name: child for name in ("_answer", "_send")},
+    **dict.fromkeys(("main", "_die_with_the_run", "_start"), child),
+    **dict.fromkeys(("_answer", "_send"), child),
 }
 #: Seconds that a run of twelve small cells may take.
 LIMIT = 60.0
@@ -143,7 +143,11 @@ def _write_half(
 
 
 def _write_file_half(
-    write: Callable[..., int], strike: Callable[[], None], path: Path, data: Any, **how: Any
+    write: Callable[..., int],
+    strike: Callable[[], None],
+    path: Path,
+    data: Any,
+    **how: Any,
 ) -> int:
     """Leave half a file while the signal comes."""
     write(path, data[: len(data) // 2], **how)
@@ -152,7 +156,10 @@ def _write_file_half(
 
 
 def _send_half(
-    send: Callable[..., None], strike: Callable[[], None], stream: BinaryIO, *answer: Any
+    send: Callable[..., None],
+    strike: Callable[[], None],
+    stream: BinaryIO,
+    *answer: Any,
 ) -> None:
     """Send an answer in two parts, and the signal between them."""
     whole = io.BytesIO()
@@ -193,7 +200,9 @@ class ForkedWorker:
     #: What the worker of a run is struck by
     strikes: Strikes | None = None
 
-    def __init__(self, arguments: Sequence[str], *, stderr: Any, **options: Any) -> None:
+    def __init__(
+        self, arguments: Sequence[str], *, stderr: Any, **options: Any
+    ) -> None:
         inside, self._to_worker = os.pipe()
         self._from_worker, outside = os.pipe()
         sys.stdout.flush()
@@ -412,6 +421,10 @@ class InlinePool:
         """Do nothing: there is no other process."""
 
 
+def _inline_pool(*options: object) -> InlinePool:
+    return InlinePool()
+
+
 def inline_workers() -> Any:
     """Let runs of this process run their cells themselves, during a block."""
-    return mock.patch.object(runner, "make_pool", lambda *options: InlinePool())
+    return mock.patch.object(runner, "make_pool", _inline_pool)

@@ -49,7 +49,7 @@ def read_npz(blobs: list[Blob], *, x: str = "X", y: str = "y") -> RawTable:
                 raise InputError(f"{blob.name}: a single array, not an npz archive")
             # numpy reads as much as an array's header says, which may be too little
             # to come to the checksum at the end.
-            if (bad := archive.zip.testzip()) is not None:
+            if archive.zip and (bad := archive.zip.testzip()) is not None:
                 raise InputError(f"{blob.name}: {bad!r} in it is damaged")
             for name in (x, y):
                 if name not in archive.files:
