@@ -163,8 +163,13 @@ class Store:
             exclusive = fcntl.LOCK_EX | fcntl.LOCK_NB
             try:
                 fcntl.lockf(self._claims_file(), exclusive, 1, _place(key))
-            except OSError:
+            except (BlockingIOError, PermissionError):  # systems differ in which
                 return False
+            except OSError as error:
+                raise InputError(
+                    f"{self.folder / '.claims'}: cannot be locked ({error.strerror});"
+                    " give --out a folder on a disk that has locks"
+                ) from error
         return True
 
     def unclaim(self, key: str) -> None:

@@ -25,12 +25,15 @@ def main() -> None:
 
     chosen = [a for a in ATTACKS if options.only in (None, a.name)]
     print(f"seed {options.seed}", flush=True)
-    reports = []
+    total = _SAMPLE_SECONDS if options.sample else 60.0 * options.minutes
+    reports, spare = [], 0.0
     for attack in chosen:
+        allowed = spare + total * (attack.share if len(chosen) > 1 else 1.0)
         if options.trial is not None:
             report = run_trial(attack, seed=options.seed, number=options.trial)
         else:
-            report = _run(attack, options, alone=len(chosen) == 1)
+            report = _run(attack, options, allowed)
+        spare = allowed - report.seconds
         reports.append(report)
         print(f"{attack.name}: {report.units} {attack.unit}", file=sys.stderr)
     for line in table(reports):
@@ -66,13 +69,12 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _run(attack: Attack, options: argparse.Namespace, *, alone: bool) -> Report:
-    seconds = _SAMPLE_SECONDS if options.sample else 60.0 * options.minutes
+def _run(attack: Attack, options: argparse.Namespace, seconds: float) -> Report:
     return run_attack(
         attack,
         seed=options.seed,
         asked=attack.sample if options.sample else attack.full,
-        seconds=seconds * (1.0 if alone else attack.share),
+        seconds=seconds,
         shards=options.shards,
     )
 

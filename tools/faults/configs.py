@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -207,15 +207,18 @@ def _rearrange(rng: random.Random, text: str) -> str:
         return text
 
 
-def _places(node: Any, depth: int = 0) -> Any:
-    """Give every holder and key below a value; aliases of aliases only to a depth."""
-    if depth > 6:
-        return
-    keys = list(node) if isinstance(node, dict) else range(len(node))
-    for key in keys:
-        yield node, key
-        if isinstance(node[key], dict | list):
-            yield from _places(node[key], depth + 1)
+def _places(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Give every holder and key below a value; what aliases stand for once."""
+    seen, left = set(), [node]
+    while left:
+        holder = left.pop()
+        if id(holder) in seen:
+            continue
+        seen.add(id(holder))
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            yield holder, key
+            if isinstance(holder[key], dict | list):
+                left.append(holder[key])
 
 
 _CHANGES: tuple[Callable[[random.Random, str], str], ...] = (
