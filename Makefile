@@ -28,7 +28,7 @@ ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers; the tests also run in one process.
 WORKERS ?= 2
 
-.PHONY: help demo test test-oldest lock check lint types arrows docs format tables figures report text sums regression bench clean data
+.PHONY: help demo test test-oldest lock check lint types arrows docs format tables figures report text sums regression faults bench clean data
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,9 @@ sums: $(VENV)/.installed ## Record checksums of tables, figures and page in ever
 
 regression: $(VENV)/.installed ## Run the quick experiment and a sample, check against results/reference
 	@bash tools/regression.sh
+
+faults: $(VENV)/.installed ## Attack runs and readers: kills, crowds, flipped bits, broken files (15 minutes)
+	$(BIN)/python -m tools.faults
 
 bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minutes)
 	$(BIN)/python benchmarks/drm.py

@@ -176,10 +176,11 @@ def read_parquet(path: Path, data: bytes) -> FoundTable:
     if frame.empty:
         raise InputError(f"{path.name}: no rows in the table")
     names = tuple(str(name) for name in frame.columns)
-    columns = [
-        _of_series(f"{path.name}, column {quoted(name)}", frame.iloc[:, j])
-        for j, name in enumerate(names)
-    ]
+    with decoding(path.name, "parquet file"):  # texts are decoded only now
+        columns = [
+            _of_series(f"{path.name}, column {quoted(name)}", frame.iloc[:, j])
+            for j, name in enumerate(names)
+        ]
     return FoundTable(path.name, names, columns, lambda row: f"row {row + 1}")
 
 

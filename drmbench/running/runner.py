@@ -289,11 +289,17 @@ def adopt(cells: Sequence[Task], store: Store, finished: Mapping[str, Record]) -
     adopted = 0
     for task in cells:
         record = finished.get(task.key)
-        if record and record["status"] == "ok" and task.key not in store.records:
+        if not record or record["status"] != "ok" or task.key in store.records:
+            continue
+        if not store.claim(task.key):  # another run is at it
+            continue
+        store.refresh()
+        if task.key not in store.records:
             names = names_of(task)
             rows = [{**row, **names} for row in record["rows"]]
             store.append({**record, **names, "rows": rows})
             adopted += 1
+        store.unclaim(task.key)
     return adopted
 
 

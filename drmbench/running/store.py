@@ -183,6 +183,11 @@ class Store:
                 fcntl.lockf(claims, exclusive, 1, _place(key))
             except (BlockingIOError, PermissionError):  # as systems say it
                 return False
+            except OSError as error:
+                raise InputError(
+                    f"{self.folder / '.claims'}: cannot be locked ({error.strerror});"
+                    " give --out a folder on a disk that has locks"
+                ) from error
         return True
 
     def unclaim(self, key: str) -> None:

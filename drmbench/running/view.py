@@ -20,7 +20,7 @@ from typing import Any
 
 from drmbench.config.model import Experiment, experiment_identity
 from drmbench.errors import InputError
-from drmbench.files import locked, open_own, replacing
+from drmbench.files import locked, open_own, remove_leftovers, replacing
 from drmbench.running.manifest import known_datasets, make_manifest, write_manifest
 from drmbench.running.plan import Plan, completed
 from drmbench.running.provenance import counted_makers
@@ -33,6 +33,7 @@ try:
 except ImportError:  # not on Windows: two configs of one name at once are not noticed
     fcntl = None  # type: ignore[assignment]
 
+PARQUET_FILE = "results.parquet"
 _FIRST_COLUMNS = (
     *("dataset", "substitute", "method", "mode"),
     *("scaling", "split", "status", "reason"),
@@ -70,14 +71,15 @@ def write_view(plan: Plan, store: Store, *, parquet: bool = False) -> None:
         rows = _csv_text(_columns(plan.experiment), _rows(plan, store.records)).encode()
         manifest = {**make_manifest(plan), "made_by": counted_makers(records)}
         journal = {"generation": store.generation, "cells": len(records)}
+        for name in (ROWS_FILE, MANIFEST_FILE, PARQUET_FILE):
+            remove_leftovers(folder / name)
         # Rows first: a folder with a manifest always has rows, or a heading.
         with replacing(folder / ROWS_FILE) as temporary:
             temporary.write_bytes(rows)
         write_manifest(folder / MANIFEST_FILE, signed(manifest, rows, journal))
         if parquet and importlib.util.find_spec("pyarrow") is not None:
-            path = folder / ROWS_FILE
-            with replacing(path.with_suffix(".parquet")) as temporary:
-                read_rows(path).to_parquet(temporary, index=False)
+            with replacing(folder / PARQUET_FILE) as temporary:
+                read_rows(folder / ROWS_FILE).to_parquet(temporary, index=False)
 
 
 def _rows(plan: Plan, records: dict[str, Record]) -> Iterator[dict[str, Any]]:

@@ -442,6 +442,10 @@ def test_parquet(read: Any, tmp_path: Path) -> None:
     message = refusal(read, "a.parquet", stored.read_bytes())
     assert "a.parquet, column 'a': expected numbers, texts" in message
     assert "not a readable parquet file" in refusal(read, "a.parquet", b"PAR1xx")
+    words = pd.DataFrame({"a": ["köln", "ulm"] * 2, "kind": ["u", "v"] * 2})
+    words.to_parquet(stored, compression=None)
+    damaged = stored.read_bytes().replace("köln".encode(), b"k\xc3\x36ln")
+    assert "not a readable parquet file" in refusal(read, "a.parquet", damaged)
 
 
 def test_excel(read: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,6 +202,17 @@ class TestNpz:
         contents = [self.save(X=X, y=[1] * 4), self.save(X=X[:, :2], y=[1] * 4)]
         assert "file2: 2 features, but file1 has 3" in refusal("npz", *contents)
 
+    @pytest.mark.parametrize(
+        ("said", "damaged"), [(b"(900, 3)", b"(900, 1)"), (b"'<f8'", b"'<f4'")]
+    )
+    def test_an_array_with_another_header_is_refused(
+        self, said: bytes, damaged: bytes
+    ) -> None:
+        content = self.save(X=np.ones((900, 3)), y=np.arange(900) % 2)
+        assert said in content
+        altered = content.replace(said, damaged, 1)
+        assert "'X.npy' in it is damaged" in refusal("npz", altered)
+
 
 class TestNci60:
     def test_numbers_from_npy_and_labels_from_csv(self) -> None:

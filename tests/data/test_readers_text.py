@@ -304,6 +304,7 @@ class TestEsl14cancer:
         [
             ({"ytrain": "1 2 3"}, "2 samples but 3 class labels"),
             ({"xtest": "9\n8\n"}, "2 features, but the training set has 3"),
+            ({"xtest": "9\n8\n"}, r"14cancer\.xtest: 2 features"),
             ({"xtrain": "1 2\n3\n"}, "line 2: expected 2 columns"),
             ({"xtrain": ""}, "14cancer.xtrain: no data"),
         ],

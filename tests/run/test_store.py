@@ -261,3 +261,12 @@ def test_a_link_in_the_place_of_the_reserve_is_not_followed(tmp_path):
     with open_store(folder):
         assert not (folder / ".reserve").is_symlink()
     assert precious.read_text() == "mine"
+
+
+def test_a_disk_without_locks_is_told_and_not_waited_for(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(store_module.fcntl, "lockf", refuse)
+    with pytest.raises(InputError, match=r"\.claims: cannot be locked"):
+        Store(tmp_path).claim(f"{1:024x}")

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from run_support import drmbench as drmbench_process
-from run_support import start, wait_until, write_config
+from run_support import journal_lines, start, wait_until, write_config
 
 from drmbench.config import load_experiments
 from drmbench.errors import InputError
@@ -16,6 +16,7 @@ from drmbench.running.execute import failed_rows
 from drmbench.running.plan import make_plan
 from drmbench.running.provenance import maker_here
 from drmbench.running.results import load_results, read_results
+from drmbench.running.runner import adopt
 from drmbench.running.signature import AlteredResultsError
 from drmbench.running.store import Store
 from drmbench.running.view import in_use, write_view
@@ -283,3 +284,24 @@ def test_writing_waits_for_another_that_writes(folder, tmp_path):
     assert process.returncode == 0
     write_view(plan, store)
     read_results(folder)
+
+
+def test_a_cell_is_taken_over_from_another_experiment_once(whole, tmp_path):
+    plan = make_plan(experiment_of(tmp_path, name="other", datasets=SETS))
+    donor, late = Store(whole).records, Store(tmp_path / "other")
+    assert adopt(plan.cells, Store(tmp_path / "other"), donor) == len(donor)
+    assert adopt(plan.cells, late, donor) == 0, "another run did it meanwhile"
+    assert len(journal_lines(tmp_path / "other")) == len(donor)
+
+
+def test_what_a_killed_run_left_half_written_is_removed(whole, tmp_path):
+    folder = shutil.copytree(whole, tmp_path / whole.name)
+    left = [
+        folder / f".{name}.0.part"
+        for name in ("results.csv", "manifest.json", "results.parquet")
+    ]
+    for path in left:
+        path.write_bytes(b"half")
+    store = Store(folder)
+    write_view(make_plan(experiment_of(tmp_path, datasets=SETS)), store)
+    assert not any(path.exists() for path in left)

@@ -29,8 +29,6 @@ from drmbench.data.readers.common import (
 from drmbench.errors import InputError, quoted
 from drmbench.npz import read_header
 
-_TRAINING_AND_TEST = ("the training set", "the test set")
-
 
 def read_broad(blobs: list[Blob]) -> RawTable:
     """Read the Broad Institute's ``.res`` files and the ``.cls`` files that label them.
@@ -174,7 +172,7 @@ def read_esl14cancer(blobs: list[Blob]) -> RawTable:
         x, y = pick(blobs, [f".x{part}", f".y{part}"])
         genes = number_matrix(split_rows([x], None))
         tables.append(array_table(x.name, genes.T, text(y).split()))
-    return stack(_TRAINING_AND_TEST, tables)
+    return stack(["the training set", x.name], tables)
 
 
 def read_nci60(blobs: list[Blob]) -> RawTable:
@@ -199,7 +197,7 @@ def read_khan(blobs: list[Blob]) -> RawTable:
         rows, names = without_headers(csv_rows([x], ","), [True])
         genes = tuple(names) if names else None
         tables.append(array_table(x.name, number_matrix(rows), _only_column(y), genes))
-    return stack(_TRAINING_AND_TEST, tables)
+    return stack(["the training set", x.name], tables)
 
 
 def _only_column(blob: Blob) -> NDArray[np.str_]:
