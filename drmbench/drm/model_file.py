@@ -134,8 +134,7 @@ def load_model(path: str | Path) -> StoredModel:
     """
     path = Path(path)
     if not path.is_file():
-        what = "no such file" if not path.exists() else "not a regular file"
-        raise InputError(f"{path}: {what}; `drmbench fit … --save` writes models")
+        raise InputError(f"{path}: no such file; `drmbench fit … --save` writes models")
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
