@@ -136,8 +136,7 @@ def load_model(path: str | Path) -> StoredModel:
     """
     path = Path(path)
     if not path.is_file():
-        what = "no such file" if not path.exists() else "not a regular file"
-        raise InputError(f"{path}: {what}; `drmbench fit … --save` writes models")
+        raise InputError(f"{path}: no such file; `drmbench fit … --save` writes models")
     try:
         with path.open("rb") as stream, NpzArchive(stream) as archive:
             if archive.size > path.stat().st_size:  # arrays are stored as they are
