@@ -14,7 +14,7 @@ import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import writing
-from drmbench.cli.output import examples
+from drmbench.cli.output import class_words, examples
 from drmbench.cli.reading import (
     DecimalMark,
     Drop,
@@ -179,12 +179,8 @@ def fit(
     file = open_labelled(data, target=target)
     rows = rows_per_chunk(file, chunksize)
     facts = scan(file, rows, draw=SELECTION_ROWS if select else 0)
-    counts = [f"{name} {count}" for name, count in facts.class_counts.items()]
-    more = ", …" if len(counts) > _SHOWN_CLASSES else ""
-    typer.echo(
-        f"{file.path.name}: {facts.n_samples} rows, {file.n_features} features,"
-        f" {len(counts)} classes ({', '.join(counts[:_SHOWN_CLASSES])}{more})"
-    )
+    size = f"{facts.n_samples} rows, {file.n_features} features"
+    typer.echo(f"{file.path.name}: {size}, {class_words(facts.class_counts)}")
     if select:
         alpha, beta = _selected(facts, scale)
     classes, divisors = list(facts.class_counts), facts.scale if scale else None

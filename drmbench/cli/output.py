@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import typer
 
+from drmbench.errors import shortened
 from drmbench.report.render import to_rich, to_text
 from drmbench.report.table import Cell, Column, Table
 
 LEFT, RIGHT = "left", "right"
+_SHOWN_CLASSES = 10
 
 
 def examples(*commands: str) -> str:
@@ -22,6 +24,19 @@ def examples(*commands: str) -> str:
     ['Examples:', '', 'drmbench data list']
     """
     return "\n\n".join(["Examples:", *commands])
+
+
+def class_words(counts: Mapping[str, int]) -> str:
+    """Return how many classes there are and how many samples each has, shortened.
+
+    Examples
+    --------
+    >>> class_words({"no": 305, "yes": 25})
+    '2 classes (no 305, yes 25)'
+    """
+    named = [f"{shortened(name, 40)} {count}" for name, count in counts.items()]
+    more = ", …" if len(named) > _SHOWN_CLASSES else ""
+    return f"{len(named)} classes ({', '.join(named[:_SHOWN_CLASSES])}{more})"
 
 
 def print_table(

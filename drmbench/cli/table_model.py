@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from drmbench.cli.output import class_words
 from drmbench.errors import InputError, quoted
 
 if TYPE_CHECKING:
@@ -86,12 +87,8 @@ def _plan(
 def _tell(plan: FitPlan, fitted: FittedPlan) -> None:
     """Say what was fitted to what, with which parameters, and how they were chosen."""
     dataset, trained = fitted.dataset, fitted.trained
-    counts = [f"{name} {count}" for name, count in dataset.class_counts.items()]
-    more = ", …" if len(counts) > _SHOWN else ""
-    typer.echo(
-        f"{dataset.name}: {dataset.n_samples} rows, {dataset.n_features} features,"
-        f" {len(counts)} classes ({', '.join(counts[:_SHOWN])}{more})"
-    )
+    size = f"{dataset.n_samples} rows, {dataset.n_features} features"
+    typer.echo(f"{dataset.name}: {size}, {class_words(dataset.class_counts)}")
     if plan.compared and plan.compared != dataset.fingerprint:
         line = "this is not the table that was compared; its settings are used as they"
         typer.echo(f"{line} are", err=True)

@@ -27,7 +27,7 @@ from drmbench.data.number_text import (
 )
 from drmbench.data.readers.cells import is_number
 from drmbench.data.reading import Reading
-from drmbench.errors import InputError, quoted
+from drmbench.errors import InputError, quoted, shortened
 
 IDENTIFIER_ROWS = 20
 """Rows from which on another value in each of them makes an identifier."""
@@ -278,7 +278,7 @@ def _text_column(name: str, levels: Levels) -> Settled:
     values, codes = levels
     missing = int((codes < 0).sum())
     present, count = len(codes) - missing, len(values)
-    keep = f"; --nominal {name} keeps it"
+    keep = f"; --nominal {shortened(name, 80)} keeps it"
     if count == present >= IDENTIFIER_ROWS:
         why = f"another text in each of {present} rows, like an identifier{keep}"
     elif count > max(FEW_LEVELS, present // ROWS_PER_LEVEL):
@@ -301,7 +301,7 @@ def _why_not_numeric(name: str, numbers: NDArray[np.float64], missing: int) -> s
         return f"constant: {numbers[0]:g}" if n > 1 else ""
     if n < IDENTIFIER_ROWS or not (numbers == np.rint(numbers)).all():
         return ""
-    keep = f"; --numeric {name} keeps it"
+    keep = f"; --numeric {shortened(name, 80)} keeps it"
     steps = np.diff(numbers)
     if (steps == 1).all() and numbers[0] in (0, 1):
         return f"numbers the rows{keep}"

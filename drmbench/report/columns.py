@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from drmbench.data.dataset import Dataset
+from drmbench.errors import shortened
 from drmbench.report.table import Cell, Table, count_cell, left, right
 
-_SHOWN_LEVELS = 4
+#: Levels of a column that are shown, and characters of each and of a name.
+_SHOWN_LEVELS, _SHOWN_LETTERS = 4, 40
 
 
 def columns_table(dataset: Dataset) -> Table:
     """Return role, levels, missing values and reason of each column of the file."""
     rows = []
     for column in dataset.columns:
-        levels = ", ".join(column.levels[:_SHOWN_LEVELS])
+        short = [shortened(level, _SHOWN_LETTERS) for level in column.levels]
+        levels = ", ".join(short[:_SHOWN_LEVELS])
         if len(column.levels) > _SHOWN_LEVELS:
             levels += f", … ({len(column.levels)})"
         missing = count_cell(column.missing) if column.missing else Cell("")
-        row = (Cell(column.name), Cell(column.role), missing)
+        row = (Cell(shortened(column.name, _SHOWN_LETTERS)), Cell(column.role), missing)
         rows.append((*row, Cell(levels), Cell(column.why)))
     headings = (*left("column", "used as"), *right("missing"), *left("levels", "why"))
     return Table(

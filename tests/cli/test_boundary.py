@@ -457,3 +457,13 @@ def test_a_shortened_text_keeps_its_ends_and_its_length() -> None:
 def test_expected_errors_stay_what_they_are() -> None:
     error = explained(MemoryError())
     assert explained(error) is error
+
+
+def test_long_names_of_a_table_are_shortened(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    rows = [f"{n * n % 7},{'u' * 70_000 if n % 2 else 'v'}" for n in range(20)]
+    path.write_text("\n".join([f"{'c' * 70_000},kind", *rows]), encoding="utf-8")
+    found = run("fit", str(path), "--target", "kind", "--method", "nb")
+    assert found.code == 0, found.err
+    assert "2 classes (u" in found.out
+    assert len(found.out + found.err) < 5_000
