@@ -31,6 +31,8 @@ CONNECT_SECONDS = 15.0
 SILENT_SECONDS = 30.0
 #: Seconds between two questions to the scheduler whether it has workers.
 _ASK_EVERY = 2.0
+#: Libraries that log what their connections go through.
+_CHATTY = ("distributed", "tornado", "asyncio")
 _SAFE = "what was finished is safe, and the same command goes on"
 
 logger = logging.getLogger(__name__)
@@ -98,8 +100,9 @@ class DaskPool:
                 silence_logs=logging.ERROR,
             )
         # What goes wrong is said once, here.
-        for name in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        for name in [*_CHATTY, *logging.root.manager.loggerDict]:
+            if name.partition(".")[0] in _CHATTY:
+                logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             client = _within(
                 CONNECT_SECONDS + 5,
