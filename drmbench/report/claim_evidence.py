@@ -13,7 +13,7 @@ import pandas as pd
 from drmbench.paper import published_table
 from drmbench.protocol.allowance import ROUNDING
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.paired import Comparison, Relation
+from drmbench.report.paired import Compared, Relation
 from drmbench.report.scores import TableSource, scores_of
 from drmbench.running.results import Results
 
@@ -38,7 +38,7 @@ class Finding:
     numbers: str  #: The figures behind it, in a sentence
     explanation: str = ""  #: What it was tested on, and what it was not
     #: The differences behind a claim that one method is better, tested
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[Compared, ...] = ()
     #: For how many things it holds, of how many, where it is about several
     counted: tuple[int, int] | None = None
 
@@ -59,11 +59,11 @@ class Rules:
     level: float  #: Corrected p value below which one method is ahead of another
     equivalent: float  #: Methods whose difference is surely no larger are equivalent
 
-    def relation(self, comparison: Comparison) -> Relation:
+    def relation(self, comparison: Compared) -> Relation:
         """Return what a comparison allows to claim."""
         return comparison.relation(self.level, self.equivalent)
 
-    def ahead(self, comparisons: Iterable[Comparison]) -> int:
+    def ahead(self, comparisons: Iterable[Compared]) -> int:
         """Return in how many comparisons ours is ahead."""
         return sum(self.relation(one) == "ahead" for one in comparisons)
 
@@ -204,7 +204,7 @@ class Picked:
         holds: float,
         claimed: float,
         numbers: str,
-        comparisons: tuple[Comparison, ...] = (),
+        comparisons: tuple[Compared, ...] = (),
         counted: tuple[int, int] | None = None,
     ) -> Finding:
         """Return the finding, with what was left out; then never fully reproduced.

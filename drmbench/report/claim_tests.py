@@ -24,7 +24,7 @@ from drmbench.report.claim_evidence import (
     NotTestableError,
 )
 from drmbench.report.paired import (
-    Comparison,
+    Compared,
     compare_over_datasets,
     compare_shares,
     corrected,
@@ -34,7 +34,7 @@ from drmbench.report.paired import (
 
 def _over_datasets(
     pairs: Mapping[tuple[str, str], pd.Series[float]],
-) -> tuple[Comparison, ...]:
+) -> tuple[Compared, ...]:
     """Compare the differences of each pair, without data sets that have none."""
     found = []
     for (ours, theirs), difference in pairs.items():
@@ -45,7 +45,7 @@ def _over_datasets(
     return corrected(found)
 
 
-def _counted(evidence: Evidence, tests: Sequence[Comparison]) -> tuple[int, str]:
+def _counted(evidence: Evidence, tests: Sequence[Compared]) -> tuple[int, str]:
     """Return in how many comparisons ours is ahead, and that in words."""
     found = Counter(evidence.rules.relation(test) for test in tests)
     others = [f"{number} {relation}" for relation, number in found.items()]
@@ -233,7 +233,7 @@ def exceeds(
     rival = float(picked.best(rivals).iloc[0])
     best = picked.best_column(dataset, rivals)
     figures = {column: float(picked.values[column].iloc[0]) for column in family}
-    tests: tuple[Comparison, ...] = ()
+    tests: tuple[Compared, ...] = ()
     if evidence.results:
         n = _test_samples(evidence, dataset)
         tests = corrected(

@@ -66,7 +66,7 @@ CHECKS: dict[str, Callable[..., Finding]] = {
 
 
 @dataclass(frozen=True)
-class Part:
+class ClaimPart:
     """What a sentence says, or one of several things, and how it is checked."""
 
     check: str  #: Name in :data:`CHECKS`
@@ -78,7 +78,7 @@ class Part:
     note: str = ""  #: What a reader should know besides
 
     @classmethod
-    def read(cls, entry: Mapping[str, Any]) -> Part:
+    def read(cls, entry: Mapping[str, Any]) -> ClaimPart:
         """Return a part from the keys of an entry that are its own."""
         keys = {name: entry[name] for name in cls.__annotations__ if name in entry}
         lists = {key: tuple(entry.get(key, ())) for key in ("experiments", "tables")}
@@ -93,8 +93,8 @@ class Claim:
     id: str
     section: str
     quote: str
-    parts: tuple[Part, ...]  #: What it says; usually one thing
-    printed: Part | None = None  #: How the paper's own tables are asked besides
+    parts: tuple[ClaimPart, ...]  #: What it says; usually one thing
+    printed: ClaimPart | None = None  #: How the paper's own tables are asked besides
     note: str = ""  #: What a reader should know besides
     #: The paper's tables and figures that it is about, such as ``table8``
     shown_in: tuple[str, ...] = ()
@@ -272,11 +272,11 @@ def load_claims() -> tuple[Rules, tuple[Claim, ...]]:
 
 
 def _claim(entry: Mapping[str, Any], shown_in: Mapping[str, str]) -> Claim:
-    parts = [Part.read(part) for part in entry.get("parts") or [entry]]
+    parts = [ClaimPart.read(part) for part in entry.get("parts") or [entry]]
     printed = None
     if asked := entry.get("printed"):
         own = {key: entry[key] for key in ("check", "parameters") if key in entry}
-        printed = Part.read({**own, **asked})
+        printed = ClaimPart.read({**own, **asked})
     everything = [*parts, *([printed] if printed else [])]
     places = [shown_in[name] for part in parts for name in part.experiments]
     places += [t.partition("_")[0] for part in everything for t in part.tables]
@@ -336,7 +336,7 @@ def _modes(claim: Claim, evidence: Evidence) -> list[ScalingMode | None]:
     return sorted(common, key=lambda mode: mode != "paper")
 
 
-def _test(part: Part, evidence: Evidence) -> Finding:
+def _test(part: ClaimPart, evidence: Evidence) -> Finding:
     """Test one thing that a sentence says."""
     own = {name: evidence.results[name] for name in part.experiments}
     look_at = replace(evidence, results=own, tables=part.tables)

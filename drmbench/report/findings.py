@@ -19,7 +19,7 @@ from drmbench.errors import CheckFailedError
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.claim_evidence import Rules
 from drmbench.report.claims import Ground, Kind, Verdict, counts, judge, load_claims
-from drmbench.report.paired import Comparison, compare_over_datasets, corrected
+from drmbench.report.paired import Compared, compare_over_datasets, corrected
 from drmbench.report.scores import Scores, TableSource, scores_of, table_sources
 from drmbench.report.statistics import complete_part, mean_ranks
 from drmbench.running.results import Results
@@ -138,7 +138,7 @@ class Findings:
         theirs: str,
         mode: ScalingMode = "honest",
         **part: Any,
-    ) -> Comparison:
+    ) -> Compared:
         """Compare two methods over the data sets on which both are complete."""
         return self.against(table, ours, [theirs], mode, **part)[0]
 
@@ -149,7 +149,7 @@ class Findings:
         others: Sequence[str],
         mode: ScalingMode = "honest",
         **part: Any,
-    ) -> tuple[Comparison, ...]:
+    ) -> tuple[Compared, ...]:
         """Compare one or several methods with others, corrected for all together."""
         means = self.scores(table, mode, **part)
         names = [ours] if isinstance(ours, str) else list(ours)
@@ -164,7 +164,7 @@ class Findings:
 
     def by_origin(
         self, table: str, ours: str, theirs: str, mode: ScalingMode = "honest"
-    ) -> Comparison:
+    ) -> Compared:
         """Compare two methods by their mean differences within each origin."""
         found = self._scored(table, mode, "")
         names = {row.heading: row.dataset for row in found.rows}
@@ -180,15 +180,15 @@ class Findings:
         """How tests become words."""
         return load_claims()[0]
 
-    def relation(self, comparison: Comparison) -> str:
+    def relation(self, comparison: Compared) -> str:
         """Return what a comparison allows to claim, by the rules of the claims."""
         return self.rules.relation(comparison)
 
-    def count(self, comparisons: Iterable[Comparison], relation: str) -> int:
+    def count(self, comparisons: Iterable[Compared], relation: str) -> int:
         """Return how many comparisons have a relation."""
         return sum(self.relation(one) == relation for one in comparisons)
 
-    def not_ahead(self, comparisons: Iterable[Comparison]) -> list[Comparison]:
+    def not_ahead(self, comparisons: Iterable[Compared]) -> list[Compared]:
         """Return the comparisons in which ours is not ahead."""
         return [one for one in comparisons if self.relation(one) != "ahead"]
 

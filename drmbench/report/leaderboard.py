@@ -9,7 +9,7 @@ import pandas as pd
 from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.bootstrap import mean_intervals
-from drmbench.report.pool import Pool, pool_of
+from drmbench.report.score_pool import ScorePool, pool_of
 from drmbench.report.signed_rank import signed_rank_belief
 from drmbench.report.statistics import rank_rows, wilcoxon_against, win_shares
 from drmbench.running.results import Results
@@ -28,8 +28,8 @@ def leaderboard(
     Parameters
     ----------
     results : iterable of Results
-        The experiments; see :func:`drmbench.report.pool.pool_of` for what of them is
-        comparable.
+        The experiments; see :func:`drmbench.report.score_pool.pool_of` for what of them
+        is comparable.
     regime : str
         Name of a regime (:data:`drmbench.report.regimes.REGIMES`).
     metric : str or None
@@ -55,7 +55,7 @@ def leaderboard(
     return board(pool)
 
 
-def board(pool: Pool) -> pd.DataFrame:
+def board(pool: ScorePool) -> pd.DataFrame:
     """Return the :func:`leaderboard` of figures that were put together."""
     gains, origins, methods = pool.gains, pool.origin_list, list(pool.scores.columns)
     found = pd.DataFrame({"method": methods}, index=methods)
@@ -76,7 +76,7 @@ def board(pool: Pool) -> pd.DataFrame:
     return ordered.drop(columns=["_score", "_missed"]).reset_index(drop=True)
 
 
-def comparisons(pool: Pool) -> pd.DataFrame:
+def comparisons(pool: ScorePool) -> pd.DataFrame:
     """Compare the DRM's entry with every other complete method.
 
     One row per method, in the order of the leaderboard: ``entry`` and ``method``;

@@ -29,7 +29,7 @@ _DECIMALS = 10
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """One method against another."""
 
     #: The two, as the text names them
@@ -61,7 +61,7 @@ class Comparison:
 
 def compare_over_datasets(
     ours: str, theirs: str, differences: NDArray[np.float64]
-) -> Comparison:
+) -> Compared:
     """Compare by the differences of two methods, ours minus theirs, on data sets.
 
     Examples
@@ -74,7 +74,7 @@ def compare_over_datasets(
     values = differences.round(_DECIMALS) + 0.0
     difference, interval = typical_difference(values)
     p, n, counts = wilcoxon_exact(values)[1], len(values), tally(values)
-    return Comparison(ours, theirs, n, "data sets", counts, difference, interval, p, p)
+    return Compared(ours, theirs, n, "data sets", counts, difference, interval, p, p)
 
 
 def tally(differences: NDArray[np.float64]) -> tuple[int, int, int]:
@@ -116,7 +116,7 @@ def _ranks_outside(n: int, alpha: float) -> int:
 
 def compare_shares(
     ours: str, theirs: str, shares: tuple[float, float], n: int
-) -> Comparison:
+) -> Compared:
     """Compare two shares of right answers to n test samples.
 
     The test is that of two independent samples, and the interval Agresti and Caffo's
@@ -142,10 +142,10 @@ def compare_shares(
     )
     middle = softened[0] - softened[1]
     ends = (middle - reach, middle + reach)
-    return Comparison(ours, theirs, n, "test samples", None, difference, ends, p, p)
+    return Compared(ours, theirs, n, "test samples", None, difference, ends, p, p)
 
 
-def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def corrected(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
     """Return comparisons that are made together, with p values corrected for that."""
     values = holm([comparison.p for comparison in comparisons])
     return tuple(

@@ -13,7 +13,7 @@ from drmbench.report.analyses.comparison import score_table
 from drmbench.report.findings import Findings, OutdatedTextError
 from drmbench.report.findings_cost import CostFindings
 from drmbench.report.findings_printed import PrintedFindings
-from drmbench.report.paired import Comparison
+from drmbench.report.paired import Compared
 from drmbench.report.render import to_markdown
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, signed
@@ -145,12 +145,12 @@ def _broken(words: list[str], width: int) -> list[str]:
     return lines
 
 
-def tally_words(comparison: Comparison) -> str:
+def tally_words(comparison: Compared) -> str:
     """Say wins, ties and losses.
 
     Examples
     --------
-    >>> found = Comparison("a", "b", 15, "data sets", (12, 0, 3), 0.1, None, 0.01, 0.01)
+    >>> found = Compared("a", "b", 15, "data sets", (12, 0, 3), 0.1, None, 0.01, 0.01)
     >>> tally_words(found), short_tally(found)
     ('12 wins, 3 losses', '12–0–3')
     """
@@ -163,18 +163,18 @@ def tally_words(comparison: Comparison) -> str:
     )
 
 
-def short_tally(comparison: Comparison) -> str:
+def short_tally(comparison: Compared) -> str:
     """Return wins, ties and losses as three numbers."""
     return "–".join(map(str, comparison.tally or ()))
 
 
-def difference_words(comparison: Comparison) -> str:
+def difference_words(comparison: Compared) -> str:
     """Say the typical difference and its interval.
 
     Examples
     --------
     >>> counts, ends = (6, 0, 0), (0.01, 0.05)
-    >>> found = Comparison("a", "b", 6, "data sets", counts, 0.03, ends, 0.03, 0.03)
+    >>> found = Compared("a", "b", 6, "data sets", counts, 0.03, ends, 0.03, 0.03)
     >>> difference_words(found)
     '+0.030 [+0.010, +0.050]'
     """

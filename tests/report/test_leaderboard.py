@@ -17,7 +17,7 @@ from drmbench.data import origin_of
 from drmbench.errors import InputError
 from drmbench.report.analyses.leaderboards import leaderboard_tables
 from drmbench.report.leaderboard import board, comparisons, leaderboard
-from drmbench.report.pool import pool_of
+from drmbench.report.score_pool import pool_of
 from drmbench.report.statistics import friedman, holm
 from drmbench.running.results import load_results
 

@@ -19,7 +19,7 @@ from table_cells import to_html
 from drmbench.config import SplitSpec
 from drmbench.report import figures
 from drmbench.report.claim_evidence import Finding
-from drmbench.report.claims import Claim, Part, Verdict
+from drmbench.report.claims import Claim, ClaimPart, Verdict
 from drmbench.report.facts import CellCount, count_cells, plain_table
 from drmbench.report.html import inline_svg
 from drmbench.report.page import Content, ExperimentContent, Group, gather, page
@@ -79,7 +79,7 @@ def judged_as(
     experiment="gene",
 ):
     """Return a verdict that says so, in paper mode."""
-    claim = Claim(name, section, quote, (Part("best_count", {}, (experiment,)),))
+    claim = Claim(name, section, quote, (ClaimPart("best_count", {}, (experiment,)),))
     return Verdict(claim, {"paper": Finding(status, numbers, explanation)})
 
 
@@ -227,7 +227,9 @@ def test_verdicts_are_counted_and_marked(results):
 
 
 def test_kinds_and_protocols_are_counted_apart(results):
-    claim = Claim("e", "Tables", "a sum", (Part("row_count", {}, (), ("table2",)),))
+    claim = Claim(
+        "e", "Tables", "a sum", (ClaimPart("row_count", {}, (), ("table2",)),)
+    )
     sums = Verdict(claim, {"": Finding("partly", "18 of 19")})
     tested = Finding("reproduced", "3 of 3")
     both = replace(judged_as("f", "reproduced"), printed=Finding("partly", "2 of 3"))

@@ -14,7 +14,7 @@ from scipy import stats
 from drmbench.report.claim_evidence import Rules
 from drmbench.report.claims import load_claims
 from drmbench.report.paired import (
-    Comparison,
+    Compared,
     compare_over_datasets,
     compare_shares,
     corrected,
@@ -121,9 +121,9 @@ def test_equal_shares_of_all_are_no_difference() -> None:
 
 def compared(
     p: float, difference: float, interval: tuple[float, float] | None
-) -> Comparison:
+) -> Compared:
     tallied = (6, 2, 2)
-    return Comparison("a", "b", 10, "data sets", tallied, difference, interval, p, p)
+    return Compared("a", "b", 10, "data sets", tallied, difference, interval, p, p)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 from drmbench.data import catalogue
 from drmbench.report.fold_statistics import ROPE
 from drmbench.report.leaderboard import board, comparisons
-from drmbench.report.pool import Pool, pool_of
 from drmbench.report.protocol_words import times
 from drmbench.report.regimes import REGIMES
+from drmbench.report.score_pool import ScorePool, pool_of
 from drmbench.report.signed_rank import LEAST_DIFFERENCES
 from drmbench.report.statistics import ALPHA, friedman
 from drmbench.report.table import (
@@ -55,18 +55,18 @@ def leaderboard_tables(
                 yield comparisons_table(pool)
 
 
-def _about(pool: Pool) -> dict[str, Any]:
+def _about(pool: ScorePool) -> dict[str, Any]:
     name = f"leaderboard_{pool.regime.name}"
     return {"experiment": name, "metric": pool.metric, "mode": pool.mode}
 
 
-def _title(pool: Pool, what: str) -> str:
+def _title(pool: ScorePool, what: str) -> str:
     regime = pool.regime.title
     metric, mode = metric_words(pool.metric), MODES[pool.mode].title
     return f"{regime[0].upper()}{regime[1:]}: {what} by {metric}, {mode}"
 
 
-def leaderboard_table(pool: Pool) -> Table:
+def leaderboard_table(pool: ScorePool) -> Table:
     """Return all methods, best mean rank first; those that miss data sets last."""
     frame = board(pool)
     metric = metric_words(pool.metric)
@@ -111,7 +111,7 @@ def _mean_cells(record: _Record, name: str, digits: int) -> tuple[Cell, Cell]:
     return figure_cell(record[name], digits=digits), interval
 
 
-def _board_notes(pool: Pool) -> Iterator[str]:
+def _board_notes(pool: ScorePool) -> Iterator[str]:
     number, origins = len(pool.scores), len(set(pool.origin_list))
     source = f"from {times(origins, 'origin')}"
     if origins == number:
@@ -145,7 +145,7 @@ def _board_notes(pool: Pool) -> Iterator[str]:
         )
 
 
-def comparisons_table(pool: Pool) -> Table:
+def comparisons_table(pool: ScorePool) -> Table:
     """Return the DRM's entry against each complete method."""
     frame = comparisons(pool)
     return Table(

@@ -30,7 +30,7 @@ ENTRIES = ("drm", "drm-rbf")
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class ScorePool:
     """Comparable figures of all methods on the data sets of a regime."""
 
     regime: Regime  #: what the data sets have in common
@@ -102,7 +102,7 @@ def pool_of(
     metric: str | None = None,
     mode: ScalingMode = "honest",
     origins: Mapping[str, str] | None = None,
-) -> Pool:
+) -> ScorePool:
     """Put together what experiments say of the data sets of a regime.
 
     The metric is the regime's own unless another is named. `origins` says which source
@@ -123,7 +123,7 @@ def pool_of(
         for run in runs
         for label, entry in run.results.methods.items()
     }
-    return Pool(
+    return ScorePool(
         wanted,
         metric,
         mode,
