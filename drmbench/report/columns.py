@@ -14,8 +14,8 @@ def columns_table(dataset: Dataset) -> Table:
     """Return role, levels, missing values and reason of each column of the file."""
     rows = []
     for column in dataset.columns:
-        short = [shortened(level, _SHOWN_LETTERS) for level in column.levels]
-        levels = ", ".join(short[:_SHOWN_LEVELS])
+        first = column.levels[:_SHOWN_LEVELS]
+        levels = ", ".join(shortened(level, _SHOWN_LETTERS) for level in first)
         if len(column.levels) > _SHOWN_LEVELS:
             levels += f", … ({len(column.levels)})"
         missing = count_cell(column.missing) if column.missing else Cell("")
