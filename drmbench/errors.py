@@ -22,25 +22,55 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class DrmbenchError(Exception):
-    """An expected failure; its text is the one message the user sees."""
+    """An expected failure; its text is the one message the user sees.
+
+    Examples
+    --------
+    >>> import drmbench
+    >>> try:
+    ...     drmbench.load("irs")
+    ... except DrmbenchError as error:
+    ...     print(error.exit_code, type(error).__name__)
+    2 InputError
+    """
 
     exit_code = 1
 
 
 class CheckFailedError(DrmbenchError):
-    """Something was checked and found wanting: damaged data, a number that moved."""
+    """Something was checked and found wanting: damaged data, a number that moved.
+
+    Examples
+    --------
+    >>> CheckFailedError("iris: a number moved").exit_code
+    1
+    """
 
     exit_code = 1
 
 
 class InputError(DrmbenchError, ValueError):
-    """The user's input is wrong; the text names it and says what would be valid."""
+    """The user's input is wrong; the text names it and says what would be valid.
+
+    Examples
+    --------
+    >>> from drmbench.methods import get_method
+    >>> get_method("drm-rfb")
+    Traceback (most recent call last):
+    drmbench.errors.InputError: ... Did you mean 'drm-rbf'...
+    """
 
     exit_code = 2
 
 
 class DataUnavailableError(DrmbenchError):
-    """A data set cannot be obtained here; the text says why and what would get it."""
+    """A data set cannot be obtained here; the text says why and what would get it.
+
+    Examples
+    --------
+    >>> DataUnavailableError("leukemia: no mirror has it").exit_code
+    3
+    """
 
     exit_code = 3
 

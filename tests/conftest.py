@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import MIRROR, REPOSITORY, CommandResult, LoopbackServer, Run, wheel_paths
+from support import (
+    MIRROR,
+    REPOSITORY,
+    CommandResult,
+    LoopbackServer,
+    Run,
+    wheel_paths,
+    with_one_worker,
+)
 
 from drmbench.cli import main
 from drmbench.data import paths
@@ -115,7 +123,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     """Run the command line in this process, as the console script does."""
 
     def run_command(*arguments: str) -> CommandResult:
-        monkeypatch.setattr("sys.argv", ["drmbench", *arguments])
+        command = ["drmbench", *with_one_worker(arguments)]
+        monkeypatch.setattr("sys.argv", command)
         code = 0
         try:
             main()

@@ -6,7 +6,7 @@ import http.server
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +20,17 @@ MIRROR = os.environ.get("DRMBENCH_MIRROR", "")
 
 MakePlaces = Callable[..., Places]
 """What the fixture ``make_places`` gives."""
+
+
+def with_one_worker(arguments: Sequence[str]) -> list[str]:
+    """Return a command that starts one worker, unless it says how many or what for.
+
+    Starting a worker takes longer than the small cells of the tests.
+    """
+    plain = {"--jobs", "--scheduler", "--dry-run", "--help"}.isdisjoint(arguments)
+    if plain and arguments and arguments[0] in ("run", "compare"):
+        return [*arguments, "--jobs", "1"]
+    return [*arguments]
 
 
 def wheel_paths() -> dict[str, Path | None]:

@@ -22,8 +22,22 @@ from drmbench.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")]
+    [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("docs/*/*.md"),
+        *ROOT.glob("*/README.md"),
+    ]
 )
+
+
+def places(text: str) -> set[str]:
+    """Return the names of places in a document: of its headings and of anchors."""
+    headings = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+    slugs = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {slug.replace(" ", "-") for slug in slugs} | {
+        *re.findall(r'<a id="([^"]+)">', text)
+    }
 
 
 def broken_links() -> Iterator[str]:
@@ -36,7 +50,7 @@ def broken_links() -> Iterator[str]:
             path = document.parent / target
             if not path.exists():
                 yield f"{document.name}: the link to {target} is broken"
-            elif place and f'<a id="{place}">' not in path.read_text():
+            elif place and place not in places(path.read_text()):
                 yield f"{document.name}: {target} has no place {place}"
 
 
@@ -82,7 +96,7 @@ def command_faults() -> Iterator[str]:
     first_words = {words[0] for words in known}
     for document in DOCUMENTS:
         for name in re.findall(
-            r"(?:bin/|^    |`)drmbench ([a-z-]+)", document.read_text(), re.M
+            r"(?:bin/|^    |`)drmbench ([a-z][a-z-]*)", document.read_text(), re.M
         ):
             if name not in first_words:
                 yield f"{document.name}: `drmbench {name}` does not exist"
@@ -93,12 +107,17 @@ def version_faults() -> Iterator[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     if project != __version__:
         yield f"pyproject.toml says {project}, the package {__version__}"
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    day = re.search(rf"^## {re.escape(__version__)} \((.+)\)$", changes, re.MULTILINE)
+    if day is None:
+        yield f"CHANGELOG.md does not say when {__version__} was released"
+        return
     for name, pattern in (
         ("CITATION.cff", rf"^version: {re.escape(__version__)}$"),
-        ("CHANGELOG.md", rf"^## {re.escape(__version__)}\b"),
+        ("CITATION.cff", rf"^date-released: {day[1]}$"),
     ):
         if not re.search(pattern, (ROOT / name).read_text(), re.MULTILINE):
-            yield f"{name} does not name version {__version__}"
+            yield f"{name} does not name version {__version__} of {day[1]}"
 
 
 def private_paths() -> Iterator[str]:

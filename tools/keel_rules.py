@@ -2,6 +2,7 @@
 
 Usage: python tools/keel_rules.py --method c45-dhs --figure shares
        python tools/keel_rules.py --method svm-rbf --reading libsvm --dataset glass4
+       python tools/keel_rules.py --method drm-poly --reading penalty
        python tools/keel_rules.py --all --save results/reference/imbalanced/rules.csv
 
 For each cell every candidate of the method's grid is fitted on the five training parts,
@@ -9,12 +10,18 @@ unscaled and with each part scaled by itself. The table shows what the protocol'
 gives (leave-one-out by G-mean, the first best) and which rules give the published mean
 and deviation: other ways to select, and any one setting used on all five folds.
 
-Readings (:mod:`keel_readings`) are other ways to understand the paper. Figures are what
-is computed from the predictions on a test fold: ``gmean``, or ``shares``, which is what
-MATLAB makes of the paper's formula where the predictions are a row and the true labels
-a column. ``sum(predicted == 1 & true == 1)`` is then a row, ``TP/(TP + FN)`` a least
-squares fit, and the result no G-mean but the root of the share of samples predicted
-positive times the share predicted negative, whatever the true labels.
+Readings (:mod:`keel_readings`) are other ways to understand the paper: ``libsvm`` and
+``gamma`` of the SVM's and the kernel's parameters, ``variance`` of the rbf width,
+``penalty`` of β as the weight of ‖w‖² instead of ½‖w‖², ``kept-sizes`` of leave-one-out
+(the classes keep the size they have with the left-out sample), and two of them
+together, as in ``penalty-kept-sizes``.
+
+Figures are what is computed from the predictions on a test fold: ``gmean``, or
+``shares``, which is what MATLAB makes of the paper's formula where the predictions are
+a row and the true labels a column. ``sum(predicted == 1 & true == 1)`` is then a row,
+``TP/(TP + FN)`` a least squares fit, and the result no G-mean but the root of the share
+of samples predicted positive times the share predicted negative, whatever the true
+labels.
 """
 
 from __future__ import annotations
@@ -227,8 +234,12 @@ ATTEMPTS = (
     Attempt("drm-rbf", "gamma"),
     Attempt("drm-rbf", "kept-sizes"),
     Attempt("drm-rbf", "variance-kept-sizes"),
+    Attempt("drm-rbf", "penalty"),
+    Attempt("drm-rbf", "penalty-kept-sizes"),
     Attempt("drm-poly"),
     Attempt("drm-poly", "kept-sizes"),
+    Attempt("drm-poly", "penalty"),
+    Attempt("drm-poly", "penalty-kept-sizes"),
 )
 
 

@@ -34,7 +34,7 @@ SUMS = RESULTS / "SHA256SUMS"
 
 
 def packed_with() -> str:
-    """Return the versions of what packs the bytes of PDF and PNG files."""
+    """Return the versions of what packs the bytes of PDF, PNG and the page."""
     return f"Pillow {metadata.version('pillow')}, zlib {zlib.ZLIB_RUNTIME_VERSION}"
 
 
@@ -43,7 +43,8 @@ def comparable(name: str, heading: str) -> bool:
     if name.startswith("tables/"):
         return True
     drawn = drawn_with() in heading
-    return drawn and (packed_with() in heading or not name.endswith((".pdf", ".png")))
+    packed = name.endswith((".pdf", ".png", ".html"))
+    return drawn and (packed_with() in heading or not packed)
 
 
 def fresh_files() -> Iterator[tuple[str, bytes]]:

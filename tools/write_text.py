@@ -1,9 +1,9 @@
 """Write the documents whose numbers come from the committed rows.
 
-REPRODUCTION.md is a template as a whole; README.md has parts that are filled in.
-Without an option both are compared with fresh ones and what differs is named (exit code
-1); ``--write`` writes them. A sentence that the rows no longer support is an error that
-names it: rewrite it in docs/templates.
+REPRODUCTION.md and docs/changed_numbers.md are templates as a whole; README.md has
+parts that are filled in. Without an option all are compared with fresh ones and what
+differs is named (exit code 1); ``--write`` writes them. A sentence that the rows no
+longer support is an error that names it: rewrite it in docs/templates.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def fresh_texts() -> Iterator[tuple[str, str]]:
     """Give name and text of every document that has numbers of the rows."""
     texts = TextRenderer(TEMPLATES, load_results(REFERENCE), origins())
     yield "REPRODUCTION.md", texts.render("reproduction.md.j2")
+    yield "docs/changed_numbers.md", texts.render("changed_numbers.md.j2")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     yield "README.md", texts.fill(readme)
 

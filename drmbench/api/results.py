@@ -36,6 +36,15 @@ class RunResults:
         Where the results are stored: rows, manifest and journal.
     stored : drmbench.running.results.Results
         What was read from there.
+
+    Examples
+    --------
+    Those that come with drmbench:
+
+    >>> from drmbench.shipped import shipped_reference
+    >>> results = RunResults(shipped_reference() / "quick")
+    >>> results.summary().columns.tolist()[:4]
+    ['dataset', 'method', 'mean', 'sd']
     """
 
     def __init__(self, folder: Path) -> None:
@@ -155,6 +164,15 @@ class Comparison(RunResults):
         a temporary folder is removed with this object.
     remarks : str
         What was cut to fit into a budget; empty if nothing was.
+
+    Examples
+    --------
+    >>> import drmbench
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = drmbench.compare(X, y, methods=["nb"], repeats=1, progress=False)
+    >>> found.ranking["method"].tolist()
+    ['nb']
     """
 
     def __init__(self, folder: Path, remarks: str = "") -> None:

@@ -6,6 +6,7 @@ that ``drmbench --help`` stays fast; ``tests/cli/test_startup.py`` holds them to
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -26,7 +27,9 @@ from drmbench.cli import (
     results,
     run,
 )
+from drmbench.cli.output import examples
 from drmbench.cli.streams import standard_streams
+from drmbench.cli.terminal import remark
 from drmbench.errors import (
     DrmbenchError,
     InputError,
@@ -45,6 +48,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Benchmark the Discriminative Ridge Machine on real data, against fair"
     " baselines.",
+    epilog=examples(
+        "drmbench run quick",
+        "drmbench compare mine.csv --target label",
+        "drmbench claims",
+    ),
 )
 for module in (
     init,
@@ -61,6 +69,23 @@ for module in (
     app.add_typer(module.app)
 app.add_typer(config.app, name="config")
 app.add_typer(data.app, name="data")
+
+
+def _unbroken(text: str) -> str:
+    """Return a text whose paragraphs are one line each, for help of any width."""
+    return "\n\n".join(x.replace("\n", " ") for x in text.split("\n\n"))
+
+
+def _unbreak_help(group: typer.Typer) -> None:
+    """Let the help of every command be as wide as the terminal, not as the code."""
+    for command in group.registered_commands:
+        command.help = _unbroken(inspect.getdoc(command.callback) or "")
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            _unbreak_help(inner.typer_instance)
+
+
+_unbreak_help(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -104,8 +129,8 @@ def main() -> None:
             expected = explained(error)
             lines = [shortened(x, _LONGEST_LINE) for x in str(expected).splitlines()]
             if lines:
-                typer.echo("drmbench: " + "\n".join(lines), err=True)
+                remark("drmbench: " + "\n".join(lines), "bad")
             sys.exit(expected.exit_code)
         except KeyboardInterrupt:
-            typer.echo("drmbench: interrupted", err=True)
+            remark("drmbench: interrupted")
             sys.exit(130)

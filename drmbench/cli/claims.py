@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby
@@ -14,21 +12,23 @@ import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import REFERENCE, reference_folder
-from drmbench.cli.output import examples
-from drmbench.errors import InputError, did_you_mean
+from drmbench.cli.listing import Field, Row, Word, print_listing, show
+from drmbench.cli.output import AsJson, examples, print_json
+from drmbench.cli.terminal import Style, prose, tell
+from drmbench.errors import InputError, did_you_mean, quoted
 
 if TYPE_CHECKING:
+    from drmbench.report.claim_evidence import Status
     from drmbench.report.claims import Ground, Verdict
 
 app = typer.Typer()
 
-_WIDTH = 80
-#: Short words for verdicts, in the order in which they are counted.
-_SHORT = {
-    "reproduced": "yes",
-    "partly": "partly",
-    "not reproduced": "no",
-    "not testable": "?",
+#: Short words for verdicts, in the order in which they are counted, and their colours.
+_SHORT: dict[Status, Word] = {
+    "reproduced": Word("yes", "good"),
+    "partly": Word("partly", "fair"),
+    "not reproduced": Word("no", "bad"),
+    "not testable": Word("?", "quiet"),
 }
 _LEGEND = (
     "yes: reproduced; partly; no: not reproduced; ?: not testable with these results."
@@ -40,6 +40,17 @@ _TESTS = (
     "By: the typical difference (Hodges and Lehmann's) over data sets, or that of two"
     " shares of n test samples; w–t–l: wins, ties and losses; p: two-sided, corrected"
     " by Holm's method for all comparisons of a part."
+)
+#: What is counted: words, kind of the claims, and under what they are judged.
+_COUNTED: tuple[tuple[str, str, Ground], ...] = (
+    ("empirical, the paper's protocol", "empirical", "paper"),
+    ("empirical, the honest protocol", "empirical", "honest"),
+    ("the same in the paper's printed tables", "empirical", "printed"),
+    ("arithmetic, in the paper's printed tables", "arithmetic", "printed"),
+)
+_FIELDS = (
+    *(Field("paper"), Field("honest"), Field("printed")),
+    *(Field("claim"), Field("sentence", least=20)),
 )
 
 
@@ -59,12 +70,21 @@ class VerdictOption(StrEnum):
     NOT_TESTABLE = "not-testable"
 
 
+class ProtocolOption(StrEnum):
+    """Under what a claim is judged."""
+
+    PAPER = "paper"
+    HONEST = "honest"
+    PRINTED = "printed"
+
+
 @app.command(
     "claims",
     epilog=examples(
         "drmbench claims",
         "drmbench claims superior",
-        "drmbench claims --kind empirical --verdict not-reproduced",
+        "drmbench claims --kind empirical --verdict not-reproduced --protocol honest",
+        "drmbench claims --section 'face recognition' --full",
         "drmbench claims --table table8",
         "drmbench claims --results results/runs --json",
     ),
@@ -72,7 +92,7 @@ class VerdictOption(StrEnum):
 def claims_command(
     names: Annotated[
         list[str] | None,
-        Argument(metavar="[ID]...", help="Claims to show in full; else one line each."),
+        Argument(metavar="ID", help="Claims to show in full; else one line each."),
     ] = None,
     results: Annotated[
         Path | None, Option(help=f"Folder of results; {REFERENCE} if not given.")
@@ -82,16 +102,29 @@ def claims_command(
         Option(help="Claims that experiments test, or the paper's own tables alone."),
     ] = None,
     verdict: Annotated[
-        VerdictOption | None, Option(help="Claims with this verdict in any column.")
+        VerdictOption | None,
+        Option(
+            *("--verdict", "--status"),
+            metavar="VERDICT",
+            help="Claims that are reproduced, partly, not-reproduced or not-testable.",
+        ),
+    ] = None,
+    protocol: Annotated[
+        ProtocolOption | None,
+        Option(help="Claims judged under this; --verdict then looks there only."),
+    ] = None,
+    section: Annotated[
+        str | None, Option(help="Claims of this section of the paper.")
     ] = None,
     table: Annotated[
         str | None, Option(help="Claims on this table or figure, such as table8.")
     ] = None,
-    as_json: Annotated[
-        bool, Option("--json", help="Print the verdicts as JSON.")
+    full: Annotated[
+        bool, Option("--full", help="Every claim with its numbers and tests.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Print each sentence of the paper that can be checked, and what became of it.
+    """Show what became of each sentence of the paper.
 
     Empirical claims are tested on stored results, under the paper's own protocol and
     under the honest one; arithmetic ones on the paper's own tables. What has not been
@@ -106,18 +139,29 @@ def claims_command(
     chosen = _named(verdicts, names or ())
     if table:
         chosen = _on_table(chosen, table)
+    if section:
+        chosen = _in_section(chosen, section)
     if kind:
         chosen = [one for one in chosen if one.kind == kind.value]
+    grounds: tuple[Ground, ...] = ("paper", "honest", "printed")
+    if protocol:
+        grounds = (protocol.value,)
+        chosen = [one for one in chosen if one.under(grounds[0])]
     if verdict:
         wanted = verdict.value.replace("-", " ")
-        chosen = [one for one in chosen if wanted in _row(one)]
+        chosen = [x for x in chosen if wanted in [x.under(one) for one in grounds]]
     if as_json:
-        rows = [one.as_record() for one in chosen]
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-    elif names:
-        typer.echo("\n\n".join("\n".join(_in_full(one)) for one in chosen))
+        print_json([one.as_record() for one in chosen])
+    elif names or full:
+        for number, one in enumerate(chosen):
+            if number:
+                tell("")
+            _tell_in_full(one)
     else:
-        typer.echo("\n".join([*_summary(chosen), "", *_lines(chosen)]))
+        _tell_summary(chosen)
+        if chosen:
+            tell("")
+            print_listing(_FIELDS, _rows(chosen))
 
 
 def _named(verdicts: list[Verdict], names: Sequence[str]) -> list[Verdict]:
@@ -139,13 +183,17 @@ def _on_table(verdicts: list[Verdict], table: str) -> list[Verdict]:
     return [one for one in verdicts if wanted in one.claim.shown_in]
 
 
-def _row(verdict: Verdict) -> list[str | None]:
-    grounds: tuple[Ground, ...] = ("paper", "honest", "printed")
-    return [verdict.under(ground) for ground in grounds]
+def _in_section(verdicts: list[Verdict], text: str) -> list[Verdict]:
+    """Return the claims of the sections whose names have this text."""
+    there = dict.fromkeys(one.section for one in verdicts)
+    wanted = [name for name in there if text.casefold() in name.casefold()]
+    if not wanted:
+        raise InputError(f"no section {quoted(text)}; there are: {', '.join(there)}")
+    return [one for one in verdicts if one.section in wanted]
 
 
-def _summary(verdicts: list[Verdict]) -> Iterator[str]:
-    """Give the counts, those of empirical and arithmetic claims apart."""
+def _tell_summary(verdicts: list[Verdict]) -> None:
+    """Print the counts, those of empirical and arithmetic claims apart."""
     from drmbench.report.claims import counts
 
     of_kind = {
@@ -153,64 +201,49 @@ def _summary(verdicts: list[Verdict]) -> Iterator[str]:
         for kind in KindOption
     }
     sizes = " and ".join(f"{len(found)} {kind}" for kind, found in of_kind.items())
-    yield f"{len(verdicts)} sentences of the paper, {sizes}:"
-    yield ""
-    heads = "".join(f"{word:>8}" for word in _SHORT.values())
-    yield f"{'':44}{heads}"
-    lines: tuple[tuple[str, str, Ground], ...] = (
-        ("empirical, the paper's protocol", "empirical", "paper"),
-        ("empirical, the honest protocol", "empirical", "honest"),
-        ("the same in the paper's printed tables", "empirical", "printed"),
-        ("arithmetic, in the paper's printed tables", "arithmetic", "printed"),
-    )
-    for words, kind, ground in lines:
-        found = counts(of_kind[kind], ground)
-        if found:
-            cells = "".join(f"{found[status]:>8}" for status in _SHORT)  # type: ignore[index]
-            yield f"{words:44}{cells}"
-    yield ""
-    yield from textwrap.wrap(_LEGEND, _WIDTH)
+    if not verdicts:
+        tell("0 sentences of the paper are left by these filters.")
+        return
+    tell(f"{len(verdicts)} sentences of the paper, {sizes}:\n")
+    rows: list[Row] = []
+    for words, kind, ground in _COUNTED:
+        if found := counts(of_kind[kind], ground):
+            shown = (Word(str(found[x]), _SHORT[x].style) for x in _SHORT)
+            rows.append([words, *shown])
+    heads = (Field(word.text, "right") for word in _SHORT.values())
+    print_listing([Field("judged"), *heads], rows)
+    tell("\n" + "\n".join(prose(_LEGEND)))
 
 
-def _lines(verdicts: list[Verdict]) -> Iterator[str]:
+def _rows(verdicts: list[Verdict]) -> Iterator[Row]:
     """Give one line per claim, below the heading of its section."""
-    longest = max((len(one.id) for one in verdicts), default=0)
-    yield f"{'paper':8}{'honest':8}{'printed':9}claim"
+    grounds: tuple[Ground, ...] = ("paper", "honest", "printed")
     for section, members in groupby(verdicts, lambda one: one.section):
         yield f"-- {section}"
         for one in members:
-            cells = [_SHORT.get(status or "", "") for status in _row(one)]
-            start = f"{cells[0]:8}{cells[1]:8}{cells[2]:9}{one.id:{longest + 2}}"
-            room = _WIDTH - len(start)
-            yield f"{start}{_shortened(one.quote, room)}".rstrip()
+            found = (one.under(ground) for ground in grounds)
+            cells = (_SHORT[status] if status else "" for status in found)
+            yield (*cells, one.id, one.quote)
 
 
-def _shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
-
-
-def _in_full(verdict: Verdict) -> Iterator[str]:
-    """Give a claim with the numbers and tests behind each verdict."""
+def _tell_in_full(verdict: Verdict) -> None:
+    """Print a claim with the numbers and tests behind each verdict."""
     from drmbench.report.claims import GROUND_WORDS, comparison_tables
-    from drmbench.report.render import to_text
 
     about = ", ".join(verdict.claim.shown_in)
-    yield f"{verdict.id} ({verdict.kind}; {verdict.section}; {about})"
-    yield from textwrap.wrap(f"“{verdict.quote}”", _WIDTH)
+    tell(f"{verdict.id} ({verdict.kind}; {verdict.section}; {about})", "heading")
+    tell("\n".join(prose(f"“{verdict.quote}”")))
     tested = False
     for ground, found in verdict.grounds.items():
-        yield f"\n{GROUND_WORDS[ground]}: {found.status.upper()}"
+        style: Style = _SHORT[found.status].style
+        tell(f"\n{GROUND_WORDS[ground]}: {found.status.upper()}", style)
         for text in filter(None, (found.numbers, found.explanation)):
-            yield from _wrapped(text)
+            tell("\n".join(prose(text, "  ")))
         for table in comparison_tables(verdict, ground):
-            yield f"\n{table.title}"
-            yield to_text(table)
+            tell(f"\n{table.title}", "heading")
+            show(table)
             tested = True
-    for text in (_TESTS if tested else "", verdict.claim.note):
-        if text:
-            yield "\n" + "\n".join(textwrap.wrap(text, _WIDTH))
-    yield from (f"Run: {command}" for command in verdict.commands)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    for text in filter(None, (_TESTS if tested else "", verdict.claim.note)):
+        tell("\n" + "\n".join(prose(text)))
+    for command in verdict.commands:
+        tell(f"Run: {command}")

@@ -14,7 +14,8 @@ import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import RUNS, job_count, require_addresses, writing
-from drmbench.cli.output import examples, show
+from drmbench.cli.listing import show
+from drmbench.cli.output import examples
 from drmbench.cli.reading import (
     DecimalMark,
     Drop,
@@ -27,6 +28,7 @@ from drmbench.cli.reading import (
     reading_options,
     show_reading,
 )
+from drmbench.cli.terminal import remark, tell
 from drmbench.errors import DrmbenchError, InputError, quoted
 
 if TYPE_CHECKING:
@@ -185,27 +187,24 @@ def _run(
     run = Run(experiments, options)
     folder = run.experiments[0].store.folder
     if options.bar:
-        typer.echo(_plan_words(run), err=True)
+        remark(_plan_words(run))
     if cuts:
-        typer.echo(cuts, err=True)
+        remark(cuts)
     first = tuple(first_methods(run))
     for methods in filter(None, (first, options.methods or ("*",))):
         left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
         staged = replace(options, methods=methods, stop_after=left)
         outcome = Run(experiments, staged).start()
         if outcome.interrupted:
-            typer.echo(
-                f"interrupted; {outcome.left} cells left; the same command goes on.",
-                err=True,
-            )
+            remark(f"interrupted; {outcome.left} cells left; the same command goes on.")
             raise typer.Exit(130)
         if outcome.cut:
             cut = f"{outcome.cut} cells were ended from outside"
             raise DrmbenchError(f"{cut}; the same command goes on.")
         if methods == first:
-            typer.echo("the quick ones first:")
+            tell("the quick ones first:")
             show(ranking_table(read_results(folder), interim=True))
-            typer.echo("")
+            tell("")
     return folder, outcome.left
 
 
@@ -231,14 +230,12 @@ def _conclude(folder: Path, path: Path, left: int, cuts: str) -> None:
 
     results = read_results(folder)
     show(ranking_table(results))
-    typer.echo(f"\n{verdict(results)}")
+    tell(f"\n{verdict(results)}")
     if cuts:
-        typer.echo(f"\n{cuts}")
+        tell(f"\n{cuts}")
     if left:
-        typer.echo(
-            f"\nThe time was up with {left} cells left; the same command goes on."
-        )
-    typer.echo(f"\nresults: {folder}\nconfig:  {path}")
+        tell(f"\nThe time was up with {left} cells left; the same command goes on.")
+    tell(f"\nresults: {folder}\nconfig:  {path}")
 
 
 def _too_few(data: Path, counts: Mapping[str, int], folds: int) -> str:

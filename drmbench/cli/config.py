@@ -10,11 +10,15 @@ import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import config_files, writing
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.listing import Field, print_listing
+from drmbench.cli.output import AsJson, examples, print_json
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Check experiment files, and print the schema they follow.",
+    epilog=examples(
+        "drmbench config check gene", "drmbench config schema --out schema.json"
+    ),
 )
 
 
@@ -22,6 +26,7 @@ app = typer.Typer(
     epilog=examples(
         "drmbench config check configs/gene.yaml",
         "drmbench config check configs/*.yaml",
+        "drmbench config check gene uci --json",
     ),
 )
 def check(
@@ -29,17 +34,38 @@ def check(
         list[Path],
         Argument(metavar="FILE", help="Experiment files (YAML), or names of packaged."),
     ],
+    as_json: AsJson = False,
 ) -> None:
     """Check experiment files; say what each would run, or all that is wrong."""
     from drmbench.config import load_experiments
 
-    columns = [("experiment", LEFT), ("data sets", RIGHT), ("methods", RIGHT)]
-    columns.append(("splits", LEFT))
-    rows = []
-    for one in load_experiments(config_files(files)):
-        sizes = str(len(one.datasets)), str(len(one.methods))
-        rows.append([one.name, *sizes, one.split.describe()])
-    print_table(columns, rows)
+    experiments = load_experiments(config_files(files))
+    if as_json:
+        print_json(
+            [
+                {
+                    "experiment": one.name,
+                    "title": one.title,
+                    "kind": one.kind,
+                    "datasets": [dataset.name for dataset in one.datasets],
+                    "methods": [method.label for method in one.methods],
+                    "splits": one.split.describe(),
+                }
+                for one in experiments
+            ]
+        )
+        return
+    print_listing(
+        (
+            *(Field("experiment"), Field("data sets", "right")),
+            *(Field("methods", "right"), Field("splits", least=20)),
+        ),
+        [
+            (one.name, str(len(one.datasets)), str(len(one.methods)), splits)
+            for one in experiments
+            if (splits := one.split.describe())
+        ],
+    )
 
 
 @app.command(

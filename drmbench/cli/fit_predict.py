@@ -26,6 +26,7 @@ from drmbench.cli.reading import (
     Sheet,
     reading_options,
 )
+from drmbench.cli.terminal import remark, tell
 from drmbench.errors import InputError, quoted
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def fit(
     no_header: NoHeader = False,
     sheet: Sheet = None,
 ) -> None:
-    """Fit the exact linear DRM to a file, in chunks: any length fits in memory.
+    """Fit the exact linear DRM to a file of any length, in chunks.
 
     The features must be numbers. A model is a features × features matrix a class, so
     features may be some thousands, rows any number. DATA is read twice: for the
@@ -180,19 +181,19 @@ def fit(
     rows = rows_per_chunk(file, chunksize)
     facts = scan(file, rows, draw=SELECTION_ROWS if select else 0)
     size = f"{facts.n_samples} rows, {file.n_features} features"
-    typer.echo(f"{file.path.name}: {size}, {class_words(facts.class_counts)}")
+    tell(f"{file.path.name}: {size}, {class_words(facts.class_counts)}")
     if select:
         alpha, beta = _selected(facts, scale)
     classes, divisors = list(facts.class_counts), facts.scale if scale else None
     model = fit_file(file, rows, classes, alpha=alpha, beta=beta, scale=divisors)
     scaling = "divided by their largest absolute value" if scale else "as they are"
-    typer.echo(f"alpha {alpha:g}, beta {beta:g}, features {scaling}")
-    typer.echo(f"fitted in {time.perf_counter() - start:.2f} s")
+    tell(f"alpha {alpha:g}, beta {beta:g}, features {scaling}")
+    tell(f"fitted in {time.perf_counter() - start:.2f} s")
     if score:
         tally = RecallTally()
         for _ in predictions(model, file, rows, tally):
             pass
-        typer.echo(f"on the training rows: {_scores_text(tally.scores())}")
+        tell(f"on the training rows: {_scores_text(tally.scores())}")
     if save is not None:
         save_model(
             save,
@@ -202,7 +203,7 @@ def fit(
             scale=model.scale,
             target=target,
         )
-        typer.echo(f"model written to {save}")
+        tell(f"model written to {save}")
 
 
 def _fit_method(
@@ -235,7 +236,7 @@ def _fit_method(
         tally = RecallTally()
         assert rows.labels is not None
         tally.add(rows.labels, predicted)
-        typer.echo(f"on the training rows: {_scores_text(tally.scores())}")
+        tell(f"on the training rows: {_scores_text(tally.scores())}")
 
 
 def _of_file(reading: Reading) -> Reading:
@@ -264,9 +265,7 @@ def _selected(facts: FileFacts, scale: bool) -> tuple[float, float]:
     drawn = "all rows"
     if choice.rows < facts.n_samples:
         drawn = f"{choice.rows} rows drawn at random out of {facts.n_samples}"
-    typer.echo(
-        f"selected by exact leave-one-out on {drawn}: accuracy {choice.accuracy:.4f}"
-    )
+    tell(f"selected by exact leave-one-out on {drawn}: accuracy {choice.accuracy:.4f}")
     return choice.alpha, choice.beta
 
 
@@ -320,7 +319,7 @@ def predict(
     no_header: NoHeader = False,
     sheet: Sheet = None,
 ) -> None:
-    """Predict the class of each row of a file: one a line, below the heading.
+    """Predict the class of each row of a file.
 
     Columns of csv and tsv files may stand in any order; they are found by the names
     the model was fitted with. Nothing in a model file is executed.
@@ -401,9 +400,10 @@ def _tell_scores(tally: RecallTally, classes: Sequence[str], out: Path | None) -
     if unknown:
         named = ", ".join(map(quoted, unknown[:_SHOWN_CLASSES]))
         text = f"classes the model does not know, counted as wrong: {named}"
-        typer.echo(text, err=True)
+        remark(text)
     # Not into predictions on the screen.
-    typer.echo(_scores_text(tally.scores()), err=out is None)
+    say = remark if out is None else tell
+    say(_scores_text(tally.scores()))
 
 
 @contextmanager

@@ -27,7 +27,7 @@ _NAME = "experiment.yaml"
 )
 def init_command(
     place: Annotated[
-        Path, Argument(metavar="[FILE or FOLDER]", help=f"By default {_NAME}.")
+        Path, Argument(metavar="FILE or FOLDER", help=f"By default {_NAME}.")
     ] = Path(_NAME),
     data: Annotated[
         Path | None,

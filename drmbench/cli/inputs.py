@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import typer
-
+from drmbench.cli.terminal import remark
 from drmbench.errors import InputError, reason_of, refused
 from drmbench.shipped import find_config, shipped_configs, shipped_reference
 
@@ -27,7 +26,7 @@ def config_files(given: Sequence[Path]) -> list[Path]:
     shipped = set(shipped_configs().values()) - set(given)
     for path in found:
         if path in shipped:
-            typer.echo(f"using the packaged config {path.stem} ({path})", err=True)
+            remark(f"using the packaged config {path.stem} ({path})", "quiet")
     return found
 
 
@@ -36,7 +35,7 @@ def reference_folder(folder: Path) -> Path:
     if folder != REFERENCE or folder.is_dir():
         return folder
     shipped = shipped_reference()
-    typer.echo(f"no {REFERENCE} here: using the packaged rows ({shipped})", err=True)
+    remark(f"no {REFERENCE} here: using the packaged rows ({shipped})", "quiet")
     return shipped
 
 
@@ -46,8 +45,7 @@ def job_count(wanted: int | None) -> int:
 
     most = default_jobs()
     if wanted is not None and wanted > most:
-        line = f"--jobs {wanted}: using {most}, as many as there are processors here"
-        typer.echo(line, err=True)
+        remark(f"--jobs {wanted}: using {most}, as many as there are processors here")
     return min(wanted or most, most)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,9 @@ import typer
 from typer import Option
 
 from drmbench.cli.inputs import job_count
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.listing import Field, Word, print_listing
+from drmbench.cli.output import AsJson, examples, print_json
+from drmbench.cli.terminal import tell
 from drmbench.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
@@ -25,7 +28,12 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _EITHER = "exact with either scaling"
-_LINE = "{:<22}{:<22}{:>17}{:>17}  {:<10}{:<14}{:>9}"
+_FIELDS = (
+    *(Field("data set", least=14), Field("method", least=10)),
+    *(Field("paper", "right"), Field("ours", "right")),
+    *(Field("scaling", hide=2), Field("agreement"), Field("seconds", "right", hide=3)),
+    Field("remark", least=12, hide=1),
+)
 
 
 @app.command(
@@ -33,6 +41,7 @@ _LINE = "{:<22}{:<22}{:>17}{:>17}  {:<10}{:<14}{:>9}"
         "drmbench keel-cells --method nb --method knn-euclidean --method knn-cosine",
         "drmbench keel-cells --dataset glass6 --method drm-poly",
         "drmbench keel-cells --jobs 4 --out results/runs",
+        "drmbench keel-cells --method nb --json",
     )
 )
 def keel_cells(
@@ -49,8 +58,9 @@ def keel_cells(
     out: Annotated[
         Path | None, Option(help="Folder that keeps the results, to go on later.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Compute the paper's G-mean cells by its own protocol, beside its figures.
+    """Compute the paper's G-mean cells by its own protocol.
 
     The protocol is optimistic: it scales the test folds by their own maxima, and takes
     the better of scaled and unscaled data on the test folds. A cell is "exact" if the
@@ -60,7 +70,7 @@ def keel_cells(
     take hours.
     """
     from drmbench.methods.registry import builtin_names, get_method
-    from drmbench.paper import Agreement, find_cell, published_cells
+    from drmbench.paper import find_cell, published_cells
     from drmbench.words import OPTIMISTIC
 
     tables = ("table8_gmean", "table9_gmean_sampling")
@@ -73,23 +83,19 @@ def keel_cells(
     entries = _chosen_sets(dataset)
     with TemporaryDirectory() as folder:
         results = _run(entries, methods, job_count(jobs), out or Path(folder))
-    heading = ("data set", "method", "paper", "ours", "scaling", "agreement", "seconds")
-    typer.echo(_LINE.format(*heading))
-    counts = {method.name: Counter[str]() for method in methods}
+    cells = []
     for chosen in methods:
         for entry in entries:
             names = entry.paper.names if entry.paper else ()
             theirs = find_cell(published, names, chosen.column)
-            line, classes = _compared(results, entry.name, chosen.name, theirs)
-            counts[chosen.name].update(classes)
-            typer.echo(line)
-    kinds = [*map(str, Agreement), _EITHER]
-    typer.echo()
-    print_table(
-        [("method", LEFT), *((kind, RIGHT) for kind in kinds)],
-        [[name, *(str(found[k]) for k in kinds)] for name, found in counts.items()],
-    )
-    typer.echo(f"All of ours are {OPTIMISTIC}.")
+            cells.append(_compared(results, entry.name, chosen.name, theirs))
+    if as_json:
+        print_json([vars(cell) for cell in cells])
+    else:
+        print_listing(_FIELDS, map(_row, cells))
+        tell("")
+        _tell_counts([method.name for method in methods], cells)
+        tell(f"All of ours are {OPTIMISTIC}.")
     if results.rows["status"].isin(["failed", "timeout"]).any():
         raise typer.Exit(1)
 
@@ -137,10 +143,29 @@ def _run(
     return read_results(out / experiment.name)
 
 
+@dataclass(frozen=True)
+class _KeelCell:
+    """A cell of the paper's table beside ours."""
+
+    dataset: str
+    method: str
+    #: figures with their deviations, the paper's and ours; None where there is none
+    paper: float | None
+    paper_spread: float | None
+    ours: float | None
+    ours_spread: float | None
+    scaling: str  #: the better one, which ours are of
+    agreement: str
+    exact_scaling: str | None  #: the scaling that gives the published figure exactly
+    seconds: float
+    failed_folds: int
+    reason: str  #: why the first of them failed
+
+
 def _compared(
     results: Results, dataset: str, method: str, theirs: PublishedCell | None
-) -> tuple[str, list[str]]:
-    """Return a cell's line, and what it counts as."""
+) -> _KeelCell:
+    """Return a cell of ours beside the published one."""
     from drmbench.metrics import get_metric, mean_and_spread
     from drmbench.paper import Agreement
     from drmbench.running.compare import seconds_of
@@ -161,16 +186,59 @@ def _compared(
         }
         kind = theirs.agreement(ours.mean, ours.spread)
         exact = theirs.exact_scaling(figures)
-    paper = _figure(theirs.mean, theirs.spread) if theirs else "-"
-    seconds = f"{seconds_of(results, dataset, method):.1f}"
-    figure = _figure(ours.mean, ours.spread)
-    line = _LINE.format(dataset, method, paper, figure, ours.scaling, kind, seconds)
     failed = [row for row in rows[ours.scaling] if row["status"] != "ok"]
-    if failed:
-        line += f"  ({len(failed)} folds failed: {failed[0]['reason']})"
-    if exact is not None and exact != ours.scaling:
-        line += f"  (with scaling {exact} exactly as published)"
-    return line, [str(kind), *([_EITHER] if exact else [])]
+    return _KeelCell(
+        dataset,
+        method,
+        paper=theirs.mean if theirs else None,
+        paper_spread=theirs.spread if theirs else None,
+        ours=ours.mean,
+        ours_spread=ours.spread,
+        scaling=ours.scaling,
+        agreement=str(kind),
+        exact_scaling=exact,
+        seconds=seconds_of(results, dataset, method),
+        failed_folds=len(failed),
+        reason=failed[0]["reason"] if failed else "",
+    )
+
+
+def _row(cell: _KeelCell) -> tuple[str | Word, ...]:
+    from drmbench.paper import Agreement
+
+    said = []
+    if cell.failed_folds:
+        said.append(f"{cell.failed_folds} folds failed: {cell.reason}")
+    if cell.exact_scaling is not None and cell.exact_scaling != cell.scaling:
+        said.append(f"with scaling {cell.exact_scaling} exactly as published")
+    exact = cell.agreement == Agreement.EXACT
+    return (
+        *(cell.dataset, cell.method),
+        _figure(cell.paper, cell.paper_spread),
+        _figure(cell.ours, cell.ours_spread),
+        cell.scaling,
+        Word(cell.agreement, "good" if exact else ""),
+        f"{cell.seconds:.1f}",
+        "; ".join(said),
+    )
+
+
+def _tell_counts(methods: Sequence[str], cells: Sequence[_KeelCell]) -> None:
+    """Print how many cells of each method agree how well."""
+    from drmbench.paper import Agreement
+
+    counts = {name: Counter[str]() for name in methods}
+    for cell in cells:
+        counts[cell.method][cell.agreement] += 1
+        counts[cell.method][_EITHER] += cell.exact_scaling is not None
+    kinds = [*map(str, Agreement), _EITHER]
+    print_listing(
+        [Field("method", least=10), *(Field(kind, "right") for kind in kinds)],
+        [
+            [name, *(str(found[kind] or "") for kind in kinds)]
+            for name, found in counts.items()
+        ],
+    )
 
 
 def _figure(mean: float | None, spread: float | None) -> str:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import textwrap
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from drmbench.cli.output import examples
+from drmbench.cli.listing import Field, print_listing
+from drmbench.cli.output import AsJson, examples, print_json
+from drmbench.cli.terminal import remark, tell, tell_fact
+from drmbench.errors import InputError, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from drmbench.methods.base import Method, Params
 
-_INDENT = " " * 4
-_LABEL_WIDTH = 11
+#: Letters before the texts of a method that is shown in full.
+_INDENT = 15
+_FIELDS = (
+    Field("name"),
+    Field("in the paper"),
+    Field("what it is", least=24),
+    Field("candidates", "right", hide=2),
+    Field("family", hide=1),
+)
 
 app = typer.Typer()
 
@@ -24,32 +33,78 @@ app = typer.Typer()
 @app.command(
     "methods",
     epilog=examples(
-        "drmbench methods", "drmbench methods drm-rbf", "drmbench methods --json"
+        "drmbench methods",
+        "drmbench methods drm-rbf",
+        "drmbench methods 'smote-*' --full",
+        "drmbench methods --family drm --json",
     ),
 )
 def methods_command(
     name: Annotated[
         str | None,
-        Argument(metavar="NAME", help="One method, in full; else all of them."),
+        Argument(metavar="NAME", help="One method, in full; or a shell pattern."),
     ] = None,
-    as_json: Annotated[
-        bool, Option("--json", help="Print JSON, for programs.")
+    family: Annotated[
+        str | None, Option(help="Only methods of this family, such as svm.")
+    ] = None,
+    full: Annotated[
+        bool, Option("--full", help="Grid, parameters and citation of each.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the methods: name, column in the paper, parameters and grid, citation."""
+    """List the methods, or show one in full."""
     from drmbench.methods.registry import get_method, list_methods, plugins
 
-    chosen = list_methods() if name is None else (get_method(name),)
+    one = name is not None and not set("*?[") & set(name)
+    methods = (get_method(name),) if name and one else list_methods()
     for plugin in plugins() if name is None else ():
         if plugin.problem:
-            typer.echo(f"warning: {plugin}", err=True)
+            remark(f"warning: {plugin}", "fair")
+    chosen = _matching(methods, name, family)
     if as_json:
         records = [_as_record(method) for method in chosen]
-        shown = records if name is None else records[0]
-        typer.echo(json.dumps(shown, indent=1, ensure_ascii=False))
-        return
-    full = name is not None
-    typer.echo("\n\n".join(_in_words(method, full=full) for method in chosen))
+        print_json(records[0] if one else records)
+    elif one or full:
+        for number, method in enumerate(chosen):
+            if number:
+                tell("")
+            _describe(method)
+    else:
+        families = len({method.family for method in chosen})
+        tell(
+            f"{len(chosen)} methods of {families} families; `drmbench methods NAME`"
+            " shows the grid, the parameters and the citation of one.\n"
+        )
+        print_listing(_FIELDS, map(_row, chosen))
+
+
+def _matching(
+    methods: Sequence[Method], pattern: str | None, family: str | None
+) -> list[Method]:
+    """Return the methods whose name and family are wanted; it is wrong if none is."""
+    families = dict.fromkeys(method.family for method in methods)
+    if family is not None and family not in families:
+        hint = did_you_mean(family, families)
+        raise InputError(
+            f"no method of the family {quoted(family)}.{hint} Families:"
+            f" {', '.join(families)}."
+        )
+    found = [
+        method
+        for method in methods
+        if (pattern is None or fnmatchcase(method.name, pattern))
+        and family in (None, method.family)
+    ]
+    if not found:
+        raise InputError(
+            f"no method is called {quoted(pattern)}; `drmbench methods` lists them"
+        )
+    return found
+
+
+def _row(method: Method) -> tuple[str, ...]:
+    candidates = str(len(method.candidates()))
+    return method.name, method.column or "", method.title, candidates, method.family
 
 
 def _as_record(method: Method) -> dict[str, Any]:
@@ -71,41 +126,31 @@ def _as_record(method: Method) -> dict[str, Any]:
     }
 
 
-def _in_words(method: Method, *, full: bool) -> str:
-    """Return a method's title and labelled paragraphs; those without text are out."""
+def _describe(method: Method) -> None:
+    """Print a method's title and facts; those without text are left out."""
+    tell(f"{method.name}: {method.title}", "heading")
+    for label, text in _facts(method):
+        tell_fact(f"    {label}", text, _INDENT)
+
+
+def _facts(method: Method) -> Iterator[tuple[str, str]]:
     grid = [
         f"{name}: {', '.join(map(_shown, values))}"
         for name, values in method.grid.items()
     ]
-    texts = {
-        "paper": method.column or "-",
-        "grid": "; ".join(grid),
-        "fixed": _assignments(method.defaults),
-        "reference": method.citation,
-        "from": ", ".join(map(" ".join, method.origin.get("versions", {}).items())),
-    }
-    if full:
-        scaling = "nothing but rounding" if method.scale_invariant else "the result"
-        texts |= {
-            "paper mode": _assignments(method.paper_params),
-            "family": method.family,
-            "candidates": str(len(method.candidates())),
-            "selection": f"leave-one-out by {_leave_one_out(method)}",
-            "seed": "changes the result" if method.stochastic else "has no effect",
-            "scaling": f"of features changes {scaling}",
-            "for": "large data" if method.large_scale else "small and medium data",
-        }
-    lines = [f"{method.name}: {method.title}"]
-    for label, text in texts.items():
-        lines += textwrap.wrap(
-            text,
-            width=min(shutil.get_terminal_size().columns, 100),
-            initial_indent=_INDENT + label.ljust(_LABEL_WIDTH),
-            subsequent_indent=_INDENT + " " * _LABEL_WIDTH,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    return "\n".join(lines)
+    scaling = "nothing but rounding" if method.scale_invariant else "the result"
+    yield "paper", method.column or "-"
+    yield "grid", "; ".join(grid)
+    yield "fixed", _assignments(method.defaults)
+    yield "reference", method.citation
+    yield "from", ", ".join(map(" ".join, method.origin.get("versions", {}).items()))
+    yield "paper mode", _assignments(method.paper_params)
+    yield "family", method.family
+    yield "candidates", str(len(method.candidates()))
+    yield "selection", f"leave-one-out by {_leave_one_out(method)}"
+    yield "seed", "changes the result" if method.stochastic else "has no effect"
+    yield "scaling", f"of features changes {scaling}"
+    yield "for", "large data" if method.large_scale else "small and medium data"
 
 
 def _leave_one_out(method: Method) -> str:

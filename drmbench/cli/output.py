@@ -1,17 +1,20 @@
-"""Printing for people at a terminal, and plainly for everything else."""
+"""What commands print in common: examples in their help, JSON, classes and bars."""
 
 from __future__ import annotations
 
+import json
+import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from drmbench.errors import shortened
-from drmbench.report.render import to_rich, to_text
-from drmbench.report.table import Cell, Column, Table
 
-LEFT, RIGHT = "left", "right"
+AsJson = Annotated[bool, Option("--json", help="Print JSON, and nothing else.")]
+
 _SHOWN_CLASSES = 10
 
 
@@ -26,6 +29,33 @@ def examples(*commands: str) -> str:
     return "\n\n".join(["Examples:", *commands])
 
 
+def print_json(value: object) -> None:
+    """Print something as JSON; what is no finite number is null there."""
+    plain = _finite(value)
+    typer.echo(json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+def size_words(size: float) -> str:
+    """Return a number of bytes to read.
+
+    Examples
+    --------
+    >>> size_words(19_300_000), size_words(9_030)
+    ('19.3 MB', '9 kB')
+    """
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+
+
 def class_words(counts: Mapping[str, int]) -> str:
     """Return how many classes there are and how many samples each has, shortened.
 
@@ -37,30 +67,6 @@ def class_words(counts: Mapping[str, int]) -> str:
     named = [f"{shortened(name, 40)} {count}" for name, count in counts.items()]
     more = ", …" if len(named) > _SHOWN_CLASSES else ""
     return f"{len(named)} classes ({', '.join(named[:_SHOWN_CLASSES])}{more})"
-
-
-def print_table(
-    columns: Iterable[tuple[str, str]], rows: Iterable[Sequence[str]]
-) -> None:
-    """Print a table: drawn by rich on a terminal, as plain aligned columns elsewhere.
-
-    A column is its heading and ``LEFT`` or ``RIGHT``.
-    """
-    shown = tuple(
-        Column(h, "right" if side == RIGHT else "left") for h, side in columns
-    )
-    cells = tuple(tuple(map(Cell, row)) for row in rows)
-    show(Table(experiment="", kind="", title="", columns=shown, rows=cells))
-
-
-def show(table: Table) -> None:
-    """Print headings and cells: drawn by rich on a terminal, plainly elsewhere."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(to_rich(table))
-    else:
-        typer.echo(to_text(table))
 
 
 def bar(share: float, width: int = 40) -> str:

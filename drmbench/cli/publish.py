@@ -10,7 +10,8 @@ import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import REFERENCE, reference_folder
-from drmbench.cli.output import examples
+from drmbench.cli.output import AsJson, examples, print_json
+from drmbench.cli.terminal import remark, tell
 from drmbench.errors import InputError
 
 app = typer.Typer()
@@ -31,6 +32,7 @@ class ViewOption(StrEnum):
         "drmbench tables imbalanced --view difference",
         "drmbench tables --results results/runs --out mine --metric balanced_accuracy",
         "drmbench tables --format csv,tex",
+        "drmbench tables gene --json",
     )
 )
 def tables(
@@ -50,8 +52,9 @@ def tables(
             help="md, csv, tex, html or all; several are separated by commas.",
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write the paper's tables, ours beside the paper's, and their statistics.
+    """Write the paper's tables, ours beside them, with statistics.
 
     Tables are written to OUT/tables as Markdown, in one file per subject with an index
     in README.md; the other formats have one file per table. Nothing is run: figures
@@ -64,19 +67,21 @@ def tables(
     if not results.is_dir():
         raise InputError(f"there is no folder of results {results}")
     if not experiment and not experiments_in(results):
-        typer.echo(
+        remark(
             f"{results} has no results: writing the tables of data sets only."
-            " `drmbench run` makes results, --results names another folder.",
-            err=True,
+            " `drmbench run` makes results, --results names another folder."
         )
     names = list(dict.fromkeys(experiment or ()))
     wanted = [name.strip() for text in formats or ["md"] for name in text.split(",")]
     written = write_tables(
         results, names, out, view=view.value, metric=metric, formats=wanted
     )
+    if as_json:
+        print_json([str(path) for path in written])
+        return
     index = out / "tables" / INDEX
     lists = f"; {index} lists them" if index in written else ""
-    typer.echo(f"{len(written)} files in {out / 'tables'}{lists}")
+    tell(f"{len(written)} files in {out / 'tables'}{lists}")
 
 
 @app.command(
@@ -84,12 +89,13 @@ def tables(
         "drmbench figures",
         "drmbench figures timing convergence",
         "drmbench figures --results results/runs --out elsewhere --format svg,pdf",
+        "drmbench figures gene --json",
     )
 )
 def figures(
     experiments: Annotated[
         list[str] | None,
-        Argument(metavar="[EXPERIMENT]...", help="Experiments to draw; else all."),
+        Argument(metavar="EXPERIMENT", help="Experiments to draw; else all."),
     ] = None,
     results: Annotated[
         Path, Option(help="Folder with one folder of results per experiment.")
@@ -103,17 +109,27 @@ def figures(
             "--format", help="svg, pdf, png or all; several are separated by commas."
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Draw stored results, as SVG by default, with captions in figures/README.md."""
+    """Draw stored results.
+
+    Drawings are SVG by default; figures/README.md has them with their captions.
+    """
     from drmbench.report.figures import write_figures
 
     def say(message: str) -> None:
-        typer.echo(f"drmbench: {message}", err=True)
+        remark(f"drmbench: {message}")
 
     wanted = [name for text in formats or ["svg"] for name in text.split(",")]
     folder = reference_folder(results)
-    for path in write_figures(folder, experiments or [], out, formats=wanted, say=say):
-        typer.echo(str(path))
+    written = write_figures(folder, experiments or [], out, formats=wanted, say=say)
+    if not written:
+        say("these results have nothing to draw")
+    if as_json:
+        print_json([str(path) for path in written])
+        return
+    for path in written:
+        tell(str(path))
 
 
 @app.command(
@@ -137,9 +153,9 @@ def report(
         "results/report.html"
     ),
 ) -> None:
-    """Write one HTML page: verdicts, tables, figures, and where numbers come from.
+    """Write one HTML page with verdicts, tables and figures.
 
-    The page needs no other file and no network.
+    It also says where the numbers come from, and needs no other file and no network.
     """
     from drmbench.report.page import write_report
 

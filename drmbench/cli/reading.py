@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Option
 
+from drmbench.cli.listing import Field, print_listing
+from drmbench.cli.terminal import remark
 from drmbench.errors import InputError, quoted
 
 if TYPE_CHECKING:  # loading numpy takes time that other commands do not need
@@ -85,9 +87,12 @@ def _names(given: Sequence[str] | None) -> tuple[str, ...]:
 def show_reading(dataset: Dataset) -> None:
     """Say on stderr what was assumed about a file and done with its columns."""
     from drmbench.report.columns import columns_table
-    from drmbench.report.render import to_text
 
     if dataset.assumed:
-        typer.echo(f"read as: {', '.join(dataset.assumed)}", err=True)
+        remark(f"read as: {', '.join(dataset.assumed)}")
     if dataset.columns:
-        typer.echo(f"{to_text(columns_table(dataset))}\n", err=True)
+        table = columns_table(dataset)
+        fields = [Field(c.text, c.align, least=12, fold=True) for c in table.columns]
+        rows = ([cell.text for cell in row] for row in table.rows)
+        print_listing(fields, rows, sys.stderr)
+        remark("")

@@ -9,13 +9,20 @@ import typer
 from typer import Option
 
 from drmbench.cli.inputs import REFERENCE, RUNS, reference_folder
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table
+from drmbench.cli.listing import Field, Word, print_listing
+from drmbench.cli.output import AsJson, examples, print_json
+from drmbench.cli.terminal import tell
 from drmbench.errors import InputError
 
 if TYPE_CHECKING:
     from drmbench.running.results import Results
 
 app = typer.Typer()
+
+_FIELDS = (
+    *(Field("experiment"), Field("title", least=24)),
+    *(Field("rows", "right"), Field("without a figure")),
+)
 
 
 @app.command(
@@ -30,15 +37,13 @@ def results_command(
     experiment: Annotated[
         str | None, Option("--experiment", "-e", help="Only this one, in full.")
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     out: Annotated[Path, Option(help="Folder of the results.")] = RUNS,
 ) -> None:
     """Show what results there are, and how complete they are.
 
     Where nothing was run, the committed results are shown.
     """
-    import json
-
     from drmbench.cli.run import print_results
     from drmbench.running.results import load_results
 
@@ -53,15 +58,23 @@ def results_command(
         return
     described = [_describe(found) for found in results.values()]
     if as_json:
-        typer.echo(json.dumps(described, indent=1, ensure_ascii=False))
+        print_json(described)
         return
-    rows = []
-    for one in described:
-        bad = ", ".join(f"{n} {s}" for s, n in one["statuses"].items() if s != "ok")
-        done = f"{one['rows']}/{one['expected']}"
-        rows.append([one["experiment"], one["title"], done, bad])
-    headings = [("experiment", LEFT), ("title", LEFT), ("rows", RIGHT), ("", LEFT)]
-    print_table(headings, rows)
+    complete = sum(one["rows"] == one["expected"] for one in described)
+    tell(f"{len(described)} experiments in {out}, {complete} of them complete.\n")
+    print_listing(_FIELDS, map(_row, described))
+
+
+def _row(described: dict[str, Any]) -> tuple[str | Word, ...]:
+    statuses, done = described["statuses"], described["rows"]
+    bad = ", ".join(f"{n} {status}" for status, n in statuses.items() if status != "ok")
+    shown = f"{done}/{described['expected']}"
+    return (
+        described["experiment"],
+        described["title"],
+        Word(shown, "" if done == described["expected"] else "fair"),
+        Word(bad, "bad" if {"failed", "timeout"} & set(statuses) else "quiet"),
+    )
 
 
 def _describe(results: Results) -> dict[str, Any]:

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer import Argument, Option
 
 from drmbench.cli.inputs import RUNS, config_files, job_count, require_addresses
-from drmbench.cli.output import LEFT, RIGHT, examples, print_table, show
+from drmbench.cli.listing import Field, Word, print_listing, show
+from drmbench.cli.output import examples, print_json, size_words
+from drmbench.cli.terminal import Style, remark, tell
 from drmbench.errors import InputError, shortened
 
 if TYPE_CHECKING:
     from drmbench.config import Experiment
     from drmbench.running.plan import PlannedDataset
+    from drmbench.running.results import Results
     from drmbench.running.runner import Run, RunOutcome
 
 app = typer.Typer()
 
 #: Reasons that are listed at the end of a run.
 MOST_REASONS = 20
+_PLAN = (
+    *(Field("experiment", least=8, hide=2), Field("data set", least=16)),
+    *(Field("cached", "right"), Field("new", "right"), Field("blocked", "right")),
+    *(Field("estimated", "right", hide=1), Field("state", least=13)),
+)
 
 
 @app.command(
@@ -29,6 +37,7 @@ MOST_REASONS = 20
     epilog=examples(
         "drmbench run quick",
         "drmbench run configs/gene.yaml --dry-run",
+        "drmbench run gene uci --dry-run --json",
         "drmbench run configs/imbalanced.yaml --dataset glass2 --method 'drm-*'",
         "drmbench run configs/uci.yaml configs/face.yaml --jobs 4 --timeout 10m",
         "drmbench run configs/keel100.yaml --scheduler tcp://10.0.0.1:8786",
@@ -38,7 +47,7 @@ def run_command(
     configs: Annotated[
         list[Path],
         Argument(
-            metavar="CONFIG...",
+            metavar="CONFIG",
             help="Experiment files (YAML), or names of packaged ones such as gene.",
         ),
     ],
@@ -56,6 +65,9 @@ def run_command(
     ] = None,
     dry_run: Annotated[
         bool, Option("--dry-run", help="Print the plan; run and fetch nothing.")
+    ] = False,
+    as_json: Annotated[
+        bool, Option("--json", help="With --dry-run: the plan as JSON, nothing else.")
     ] = False,
     retry_failed: Annotated[
         bool, Option("--retry-failed", help="Run cells that failed again.")
@@ -104,6 +116,11 @@ def run_command(
     full disk; 2 wrong input; 3 data missing; 130 interrupted. Whatever ends a run,
     finished cells are kept, and the same command goes on.
     """
+    if as_json and not dry_run:
+        raise InputError(
+            "--json prints a plan: say --dry-run too; `drmbench results --json` prints"
+            " results"
+        )
     require_addresses()
     from drmbench.config import load_experiments
     from drmbench.running.runner import Run, RunOptions
@@ -127,7 +144,11 @@ def run_command(
         changed = {"substitutes": not strict}
         experiments = [one.model_copy(update=changed) for one in experiments]
     if dry_run:
-        _print_plan(Run(experiments, options, dry=True))
+        plan = Run(experiments, options, dry=True)
+        if as_json:
+            print_json(_plan_record(plan))
+        else:
+            _print_plan(plan)
         return
     _announce_fetching(experiments, options.datasets)
     run = Run(experiments, options)
@@ -139,7 +160,7 @@ def run_command(
     if run.adopted:
         kept += f"; {run.adopted} came from other experiments"
     time = f", {_time(run)}" if run.new else ""
-    _say(f"{kept}; {len(run.new)} to run with {_jobs(run)}{time}.")
+    remark(f"{kept}; {len(run.new)} to run with {_jobs(run)}{time}.")
     _explain_data(run)
     _explain_code(run)
     outcome = run.start()
@@ -147,10 +168,6 @@ def run_command(
         chosen = experiment.datasets, experiment.methods
         print_results(experiment.store.folder, *chosen)
     _finish(run, outcome, allow_missing=allow_missing)
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -175,11 +192,21 @@ def _bytes(text: str | None) -> int:
         raise InputError(f"--memory {shortened(text, 80)}: {error}") from error
 
 
-def _print_plan(run: Run) -> None:
-    """Print what a run would do, one row per data set, and the totals."""
-    from drmbench.running.progress import duration
+class _PlannedSet(NamedTuple):
+    """What a run would do with one data set of an experiment."""
 
-    blocked, rows = 0, []
+    experiment: str
+    dataset: str
+    cached: int
+    new: int
+    blocked: int
+    processor_seconds: float | None
+    state: str
+    substitute: str
+
+
+def _planned_sets(run: Run) -> Iterator[_PlannedSet]:
+    """Give what a run would do, one record per data set that it is about."""
     for experiment in run.experiments:
         plan = experiment.plan
         for planned in plan.datasets:
@@ -189,28 +216,79 @@ def _print_plan(run: Run) -> None:
             if not (wanted or planned.missing):
                 continue
             each = len(experiment.methods) * len(plan.experiment.scaling)
-            lost = each * planned.splits if planned.missing else 0
-            blocked += lost
             state = "blocked" if planned.missing else ""
             state = "to be fetched" if planned.unfetched else state
-            state = f"† {planned.substitute}" if planned.substitute else state
+            state = "substituted" if planned.substitute else state
             forecast = run.estimator.forecast(new, run.options.jobs) if new else None
-            time = duration(forecast.processor) if forecast else ""
-            counts = (wanted - len(new), len(new), lost)
-            rows.append([plan.experiment.name, name, *map(str, counts), time, state])
-    sides = [LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT, LEFT]
-    names = ["experiment", "data set", "cached", "new", "blocked", "estimated", ""]
-    print_table(list(zip(names, sides, strict=True)), rows)
+            yield _PlannedSet(
+                plan.experiment.name,
+                name,
+                cached=wanted - len(new),
+                new=len(new),
+                blocked=each * planned.splits if planned.missing else 0,
+                processor_seconds=forecast.processor if forecast else None,
+                state=state,
+                substitute=planned.substitute or "",
+            )
+
+
+def _print_plan(run: Run) -> None:
+    """Print what a run would do, one line per data set, and the totals."""
+    planned = list(_planned_sets(run))
+    print_listing(_PLAN, map(_plan_row, planned))
     time = f"with {_jobs(run)} {_time(run)}" if run.new else "nothing to run"
-    typer.echo(
-        f"{run.cached} cells cached, {len(run.new)} new, {blocked} blocked by missing"
-        f" data; {time}."
+    tell(
+        f"\n{run.cached} cells cached, {len(run.new)} new,"
+        f" {sum(one.blocked for one in planned)} blocked by missing data; {time}."
     )
-    datasets = [d for e in run.experiments for d in e.plan.datasets if d.unfetched]
-    for line in _to_fetch(datasets):
-        typer.echo(line)
+    for line in _to_fetch(_unfetched(run)):
+        tell(line)
     _explain_data(run)
     _explain_code(run)
+
+
+def _plan_row(one: _PlannedSet) -> tuple[str | Word, ...]:
+    from drmbench.running.progress import duration
+
+    counts = (str(n) if n else "" for n in (one.cached, one.new, one.blocked))
+    seconds, state = one.processor_seconds, one.state
+    style: Style = "bad" if one.blocked else "fair"
+    return (
+        *(one.experiment, one.dataset, *counts),
+        "" if seconds is None else duration(seconds),
+        Word(f"† {one.substitute}" if one.substitute else state, style),
+    )
+
+
+def _plan_record(run: Run) -> dict[str, Any]:
+    """Return what a run would do, for programs."""
+    forecast = run.estimator.forecast(run.new, run.options.jobs)
+    return {
+        "cached": run.cached,
+        "new": len(run.new),
+        "jobs": run.options.jobs,
+        "seconds": forecast.wall if forecast else None,
+        "processor_seconds": forecast.processor if forecast else None,
+        "datasets": [one._asdict() for one in _planned_sets(run)],
+        "to_fetch": [
+            {
+                "dataset": one.ref.name,
+                "from": one.facts["where"],
+                "files": [
+                    {"name": file.name, "bytes": file.size} for file in one.files
+                ],
+            }
+            for one in _unfetched(run)
+        ],
+        "missing": [
+            {"dataset": one.ref.name, "why": one.missing, "get": one.facts["get"]}
+            for one in run.missing()
+        ],
+    }
+
+
+def _unfetched(run: Run) -> list[PlannedDataset]:
+    return [d for e in run.experiments for d in e.plan.datasets if d.unfetched]
 
 
 def _jobs(run: Run) -> str:
@@ -241,7 +319,7 @@ def _announce_fetching(
     names = [ref.name for experiment in experiments for ref in experiment.datasets]
     wanted = matcher(patterns, list(dict.fromkeys(names)), "data set")
     for line in _to_fetch([d for e in experiments for d in to_be_fetched(e, wanted)]):
-        _say(line)
+        remark(line)
 
 
 def _to_fetch(datasets: Sequence[PlannedDataset]) -> Iterator[str]:
@@ -252,7 +330,7 @@ def _to_fetch(datasets: Sequence[PlannedDataset]) -> Iterator[str]:
     for where, members in places.items():
         files = {file.name: file.size for one in members for file in one.files}
         sizes = [size for size in files.values() if size is not None]
-        total = f"{sum(sizes) / 1e6:.1f} MB"
+        total = size_words(sum(sizes))
         if len(sizes) < len(files):
             total = f"at least {total}" if sizes else "size not known"
         names = ", ".join(dict.fromkeys(one.ref.name for one in members))
@@ -263,11 +341,11 @@ def _to_fetch(datasets: Sequence[PlannedDataset]) -> Iterator[str]:
 def _explain_data(run: Run) -> None:
     for planned in run.missing():
         reason = planned.missing.replace("\n", "\n    ")
-        _say(f"missing: {planned.ref.name}: {reason}")
-        _say(f"    get it with: {planned.facts['get']}")
+        remark(f"missing: {planned.ref.name}: {reason}", "fair")
+        remark(f"    get it with: {planned.facts['get']}")
     for planned in run.substituted():
         stands_in = f"† {planned.substitute} stands in for {planned.ref.name}"
-        _say(f"warning: {stands_in}: {planned.facts['note']}")
+        remark(f"warning: {stands_in}: {planned.facts['note']}", "fair")
 
 
 def _explain_code(run: Run) -> None:
@@ -276,9 +354,10 @@ def _explain_code(run: Run) -> None:
 
     if makers := run.foreign():
         here, *others = maker_words([maker_here(), *makers])
-        _say(
+        remark(
             f"warning: cells that are there were computed by {'; '.join(others)}. This"
-            f" is {here}. --strict runs them again."
+            f" is {here}. --strict runs them again.",
+            "fair",
         )
 
 
@@ -289,14 +368,26 @@ def print_results(
     from drmbench.report.facts import overviews
     from drmbench.running.results import read_results
 
-    for heading, table, remarks in overviews(read_results(folder), datasets, methods):
-        typer.echo(f"\n{heading}")
+    results = read_results(folder)
+    shown, unrun = _begun(results, datasets)
+    for heading, table, remarks in overviews(results, shown, methods):
+        tell(f"\n{heading}", "heading")
         if table is not None:
-            typer.echo("")
+            tell("")
             show(table)
-            typer.echo("")
-        for remark in remarks:
-            typer.echo(remark)
+            tell("")
+        for text in remarks:
+            tell(text)
+        if unrun:
+            tell(f"Not run yet: {', '.join(unrun)}.")
+
+
+def _begun(results: Results, datasets: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the data sets that have rows or cannot have any, and the others."""
+    begun = set(results.rows["dataset"])
+    names = list(datasets or results.datasets)
+    known = [x for x in names if x in begun or results.datasets[x].get("missing")]
+    return known or names, [name for name in names if known and name not in known]
 
 
 def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
@@ -304,8 +395,8 @@ def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
     from drmbench.running.progress import duration
 
     for experiment in run.experiments:
-        typer.echo(f"\nresults: {experiment.store.folder}")
-    _say(f"{outcome.done} cells run in {duration(outcome.seconds)}.")
+        tell(f"\nresults: {experiment.store.folder}")
+    remark(f"{outcome.done} cells run in {duration(outcome.seconds)}.")
     failed = [r for e in run.experiments for r in e.failed] + outcome.failed
     # Splits that failed for one reason share a line.
     splits: dict[tuple[str, str], list[str]] = {}
@@ -314,21 +405,23 @@ def _finish(run: Run, outcome: RunOutcome, *, allow_missing: bool) -> None:
         cell = f"{record['status']}: {place}, split"
         splits.setdefault((cell, record["reason"]), []).append(str(record["split"]))
     for (cell, reason), numbers in list(splits.items())[:MOST_REASONS]:
-        _say(f"{cell} {', '.join(numbers)}: {reason}")
+        remark(f"{cell} {', '.join(numbers)}: {reason}", "bad")
     if len(splits) > MOST_REASONS:
-        _say(f"… and {len(splits) - MOST_REASONS} more; the rows have all reasons")
+        remark(f"… and {len(splits) - MOST_REASONS} more; the rows have all reasons")
     if run.substituted():
         names = ", ".join(f"{d.ref.name}†" for d in run.substituted())
-        _say(f"warning: not the paper's data: {names}")
+        remark(f"warning: not the paper's data: {names}", "fair")
     if outcome.interrupted:
-        _say(f"interrupted; {outcome.left} cells left; the same command goes on.")
+        remark(f"interrupted; {outcome.left} cells left; the same command goes on.")
         raise typer.Exit(130)
     if outcome.cut:
-        _say(f"{outcome.cut} cells were ended from outside; the same command goes on.")
+        remark(
+            f"{outcome.cut} cells were ended from outside; the same command goes on."
+        )
         raise typer.Exit(1)
     if any(record["status"] != "skipped" for record in failed):
         raise typer.Exit(1)
     if run.missing() and not allow_missing:
         names = ", ".join(d.ref.name for d in run.missing())
-        _say(f"missing data: {names} (--allow-missing accepts that)")
+        remark(f"missing data: {names} (--allow-missing accepts that)")
         raise typer.Exit(3)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from drmbench.cli.output import class_words
+from drmbench.cli.terminal import remark, tell
 from drmbench.errors import InputError, quoted
 
 if TYPE_CHECKING:
@@ -45,10 +44,10 @@ def fit_method(
     _tell(plan, fitted)
     if save is not None:
         foreign = save_table_model(save, fitted.model)
-        typer.echo(f"model written to {save}")
+        tell(f"model written to {save}")
         if foreign:
             options = " ".join(f"--trust {':'.join(x.rsplit('.', 1))}" for x in foreign)
-            typer.echo(f"to use it: drmbench predict {save} DATA {options}")
+            tell(f"to use it: drmbench predict {save} DATA {options}")
     return fitted.model
 
 
@@ -88,21 +87,19 @@ def _tell(plan: FitPlan, fitted: FittedPlan) -> None:
     """Say what was fitted to what, with which parameters, and how they were chosen."""
     dataset, trained = fitted.dataset, fitted.trained
     size = f"{dataset.n_samples} rows, {dataset.n_features} features"
-    typer.echo(f"{dataset.name}: {size}, {class_words(dataset.class_counts)}")
+    tell(f"{dataset.name}: {size}, {class_words(dataset.class_counts)}")
     if plan.compared and plan.compared != dataset.fingerprint:
         line = "this is not the table that was compared; its settings are used as they"
-        typer.echo(f"{line} are", err=True)
+        remark(f"{line} are")
     params = ", ".join(f"{k} {v}" for k, v in trained.selection.params.items())
-    typer.echo(
-        f"{plan.method.label}: {params or 'no parameters'}; scaling {trained.scaling}"
-    )
+    tell(f"{plan.method.label}: {params or 'no parameters'}; scaling {trained.scaling}")
     facts = fitted.model.provenance["selection"]
     if facts["score"] is not None:
-        typer.echo(f"selected by {facts['how']}: {facts['score']:.4f}")
+        tell(f"selected by {facts['how']}: {facts['score']:.4f}")
     for note in trained.notes:
-        typer.echo(f"note: {note}", err=True)
+        remark(f"note: {note}")
     seconds = trained.seconds_select + trained.seconds_fit
-    typer.echo(f"fitted in {seconds:.2f} s")
+    tell(f"fitted in {seconds:.2f} s")
 
 
 def load_for_prediction(path: Path, trust: Sequence[str]) -> TableModel:
@@ -115,9 +112,9 @@ def load_for_prediction(path: Path, trust: Sequence[str]) -> TableModel:
         load_class(name, Path.cwd())
     trusted = [name.replace(":", ".") for name in paths]
     loaded = load_table_model(path, trust=trusted)
-    for remark in loaded.remarks:
-        line = f"{path.name}: {remark}. It predicts made-up rows as it did then."
-        typer.echo(line, err=True)
+    for text in loaded.remarks:
+        line = f"{path.name}: {text}. It predicts made-up rows as it did then."
+        remark(line)
     return loaded.model
 
 
@@ -134,13 +131,13 @@ def read_rows(
     if rows.ignored:
         named = ", ".join(map(quoted, rows.ignored[:_SHOWN]))
         more = ", …" if len(rows.ignored) > _SHOWN else ""
-        typer.echo(f"ignored, for the model has none: {named}{more}", err=True)
+        remark(f"ignored, for the model has none: {named}{more}")
     for column, levels in rows.unknown.items():
         named = ", ".join(map(quoted, levels[:_SHOWN]))
         more = ", …" if len(levels) > _SHOWN else ""
         where = f"column {quoted(column)}"
         line = f"{where}: not seen when the model was fitted: {named}{more}"
-        typer.echo(line, err=True)
+        remark(line)
     if model.preparation is None:
         _refuse_missing(data.name, rows, model)
     return rows

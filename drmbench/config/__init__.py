@@ -1,5 +1,7 @@
 """The experiment files: what they may hold, loading them, and all errors at once."""
 
+from drmbench.config.file_model import json_schema
+from drmbench.config.loading import load_experiments, parse_experiment
 from drmbench.config.model import (
     DatasetRef,
     Experiment,
@@ -8,9 +10,7 @@ from drmbench.config.model import (
     MethodRef,
     SplitSpec,
     experiment_identity,
-    json_schema,
 )
-from drmbench.config.resolve import load_experiments, parse_experiment
 from drmbench.config.values import parse_duration, parse_size
 
 __all__ = [

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drmbench.config.file_model import EstimatorItem, MethodItem
 from drmbench.config.messages import Problems
-from drmbench.config.model import EstimatorItem, MethodItem, MethodRef
+from drmbench.config.model import MethodRef
 from drmbench.config.yaml_lines import YamlNode
 from drmbench.errors import InputError, quoted
 from drmbench.methods.foreign import (

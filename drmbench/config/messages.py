@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, get_origin
 
-from drmbench.config.model import ITEMS, ExperimentFile, Section
+from drmbench.config.file_model import ITEMS, ExperimentFile
+from drmbench.config.model import Section
 from drmbench.errors import InputError, did_you_mean, quoted
 
 if TYPE_CHECKING:

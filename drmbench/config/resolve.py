@@ -11,7 +11,6 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -22,41 +21,33 @@ from drmbench.config.estimators import (
     refuse_large_grid,
     unchecked_ref,
 )
+from drmbench.config.file_model import (
+    AnyMethod,
+    DatasetItem,
+    EstimatorItem,
+    ExperimentFile,
+    FileItem,
+    GroupItem,
+    MethodItem,
+    NamedItem,
+    PlanSection,
+)
 from drmbench.config.messages import (
     Loc,
     Problems,
     explain,
     number_hint,
     place_of,
-    raise_all,
     unusable,
 )
-from drmbench.config.model import (
-    AnyMethod,
-    DatasetItem,
-    DatasetRef,
-    EstimatorItem,
-    Experiment,
-    ExperimentFile,
-    FileItem,
-    GroupItem,
-    MethodItem,
-    MethodRef,
-    NamedItem,
-    PlanSection,
-    SplitSpec,
-)
+from drmbench.config.model import DatasetRef, Experiment, MethodRef, SplitSpec
 from drmbench.config.values import SCALAR_METRICS, SOLVERS, Number, Only
 from drmbench.config.yaml_lines import YamlNode, read_yaml
 from drmbench.data.catalogue import DatasetEntry, PaperUse, load_catalogue
 from drmbench.errors import InputError, did_you_mean, quoted
-from drmbench.files import is_special
 from drmbench.methods.registry import builtin_names, get_method, with_overrides
 from drmbench.protocol.protocol import Preparation, SelectionPlan
-from drmbench.shipped import shipped_configs
 
-#: Experiment files have a few thousand bytes; reading much more YAML takes minutes.
-MAX_BYTES = 200_000
 #: Data sets × methods × splits × modes; a plan of as many takes a minute and 2 GB.
 MAX_CELLS = 100_000
 #: Test examples, and iterations of each, that are measured.
@@ -70,109 +61,6 @@ _SPLIT = ("protocol", "split")
 _SELECTION = ("protocol", "selection")
 #: Keys of the selection that are not part of its own plan.
 _OTHER_PLANS = ("methods", "modes")
-
-
-# ------------------------------------------------------------------------ reading
-
-
-def load_experiments(paths: Sequence[Path]) -> list[Experiment]:
-    """Load YAML files, one experiment each.
-
-    If anything is wrong in any of them, `InputError` lists all of it, one
-    ``file:line: message`` per line.
-    """
-    experiments: list[Experiment] = []
-    found: list[str] = []
-    names: dict[str, str] = {}
-    for path in paths:
-        problems = Problems(path)
-        text = _read_text(path, problems)
-        if text is not None:
-            draft = _Draft(text, problems)
-            name = draft.file.name
-            if name in names:
-                problems.add(
-                    draft.root.line_of("name"),
-                    f"the experiment {quoted(name)} is also in {names[name]}; their"
-                    " results"
-                    " would share a folder",
-                )
-            elif name:
-                names[name] = str(path)
-            experiment = draft.resolve()
-            if experiment:
-                experiments.append(experiment)
-        found += problems.in_order()
-    raise_all(found)
-    return experiments
-
-
-def parse_experiment(
-    text: str, *, source: Path, datasets: Refs | None = None, lines: bool = True
-) -> Experiment:
-    """Build an experiment from the YAML text of a file.
-
-    Paths in the text are relative to the folder of `source`. If there are `datasets`,
-    those in the text are not looked at: no file is opened, and it does not matter
-    whether they can still be found. `InputError` lists all that is wrong, by line
-    unless `lines` is false.
-
-    Examples
-    --------
-    >>> experiment = parse_experiment(
-    ...     "{name: tiny, datasets: [iris], methods: [nb]}", source=Path("tiny.yaml"))
-    >>> experiment.split.train, experiment.timeout
-    ('paper', None)
-    """
-    problems = Problems(source, lines=lines)
-    experiment = _Draft(text, problems, datasets).resolve()
-    raise_all(problems.in_order())
-    assert experiment is not None
-    return experiment
-
-
-def _read_text(path: Path, problems: Problems) -> str | None:
-    line = 0
-    if is_special(path):
-        problems.add(line, "a pipe or device; give a regular file")
-        return None
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) <= MAX_BYTES:
-            return data.decode("utf-8-sig")
-        reason = f"larger than {MAX_BYTES:,} bytes; is it an experiment?"
-    except FileNotFoundError:
-        reason = f"no such file.{_near_names(path)}"
-    except IsADirectoryError:
-        names = [name for name in _names_in(path) if name.endswith(".yaml")]
-        listed = f" It has: {', '.join(names[:20])}" if names else ""
-        reason = f"a directory, not a file.{listed}"
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        reason = f"not UTF-8 text (byte 0x{error.object[error.start]:02x})"
-    except (OSError, ValueError) as error:
-        reason = f"cannot be read ({getattr(error, 'strerror', error)})"
-    problems.add(line, reason)
-    return None
-
-
-def _near_names(path: Path) -> str:
-    """Name the files and packaged configs that a missing file may mean."""
-    packaged = shipped_configs()
-    near = did_you_mean(path.name, _names_in(path.parent))
-    near = near or did_you_mean(path.stem, packaged)
-    return near or f" Packaged configs: {', '.join(packaged)}"
-
-
-def _names_in(folder: Path) -> list[str]:
-    try:
-        return sorted(file.name for file in folder.iterdir())
-    except OSError:
-        return []
-
-
-# ------------------------------------------------------------------------ checking
 
 
 class _WithoutData(ExperimentFile):
@@ -192,7 +80,7 @@ class _ValidPart(_WithoutData):
 _SHARED = Experiment.model_fields.keys() - {"datasets", "methods"}
 
 
-class _Draft:
+class Draft:
     """What can be made of a file.
 
     `file` is its valid part and `root` the tree of that part, in which items have the

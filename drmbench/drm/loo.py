@@ -175,6 +175,13 @@ def loo_predict(
     Returns
     -------
     ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [0.1], [1.0], [1.1]])
+    >>> K = np.exp(-((x - x.T) ** 2))
+    >>> loo_predict(K, ["a", "a", "b", "b"], alpha=1.0, beta=0.1).tolist()
+    ['a', 'a', 'b', 'b']
     """
     delta = loo_dissimilarities(
         K, y, alpha, beta, sample_weight=sample_weight, class_weight=class_weight

@@ -39,7 +39,16 @@ NO_PREDICTION = -1
 
 
 class MethodFailedError(ValueError):
-    """A candidate cannot be fitted on this data; selection records it and goes on."""
+    """A candidate cannot be fitted on this data; selection records it and goes on.
+
+    Examples
+    --------
+    A method's own estimator says so by raising it:
+
+    >>> raise MethodFailedError("class 1 has one sample")
+    Traceback (most recent call last):
+    drmbench.methods.base.MethodFailedError: class 1 has one sample
+    """
 
 
 class EstimatorRaisedError(MethodFailedError):
@@ -123,7 +132,17 @@ class LeftOutScorer(Protocol):
 
 @dataclass(frozen=True)
 class Method:
-    """One entry of the method registry."""
+    """One entry of the method registry.
+
+    Examples
+    --------
+    >>> from drmbench.methods import get_method
+    >>> method = get_method("knn-euclidean")
+    >>> method.family, method.grid["n_neighbors"][:3]
+    ('knn', (2, 3, 4))
+    >>> method.build(method.candidates()[0], 0)
+    NearestNeighbours(...)
+    """
 
     name: str  #: Name in configs and results, such as ``svm-rbf``
     title: str  #: What a reader sees in our tables

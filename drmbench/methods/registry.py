@@ -68,6 +68,12 @@ def add_method(method: Method) -> None:
     ------
     ValueError
         If there is a method of this name.
+
+    Examples
+    --------
+    >>> add_method(get_method("nb"))
+    Traceback (most recent call last):
+    ValueError: there cannot be a second method 'nb'
     """
     if method.name in builtin_names():
         raise ValueError(f"there cannot be a second method {quoted(method.name)}")

@@ -8,9 +8,11 @@ their Application, 1997, section 3.8).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from drmbench.report.statistics import ALPHA, stable
 
@@ -39,11 +41,18 @@ def mean_intervals(
     found = pd.DataFrame({"mean": figures.mean().map(stable)})
     if len(sizes) < 2:
         return found.assign(low=np.nan, high=np.nan)
-    uniform = np.random.default_rng(_SEED).random((draws, len(sizes)))
-    drawn = (uniform * len(sizes)).astype(int)
-    # How often each origin is in each draw: a draw's mean is a quotient of sums.
-    counts = np.zeros((draws, len(sizes)))
-    np.add.at(counts, (np.arange(draws)[:, None], drawn), 1)
+    counts = _origin_counts(len(sizes), draws)
     means = (counts @ sums) / (counts @ sizes)[:, None]
     low, high = np.percentile(means, [100 * ALPHA / 2, 100 * (1 - ALPHA / 2)], axis=0)
     return found.assign(low=[*map(stable, low)], high=[*map(stable, high)])
+
+
+@lru_cache(maxsize=8)
+def _origin_counts(origins: int, draws: int) -> NDArray[np.float64]:
+    """Return how often each origin is in each draw: its mean is a quotient of sums."""
+    uniform = np.random.default_rng(_SEED).random((draws, origins))
+    drawn = (uniform * origins).astype(int)
+    counts = np.zeros((draws, origins))
+    np.add.at(counts, (np.arange(draws)[:, None], drawn), 1)
+    counts.flags.writeable = False  # it is shared
+    return counts

@@ -12,7 +12,15 @@ from drmbench.metrics import get_metric
 from drmbench.paper import table_rows
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report import protocol_words as words
-from drmbench.report.table import Cell, Column, Table, left, right, text_table
+from drmbench.report.table import (
+    Cell,
+    Column,
+    Marks,
+    Table,
+    left,
+    right,
+    text_table,
+)
 from drmbench.running.results import Results, Summary
 from drmbench.words import OPTIMISTIC, TABLE_PREPARED
 
@@ -258,6 +266,8 @@ def files_table(results: Mapping[str, Results]) -> Table:
 
 def dataset_tables() -> list[Table]:
     """Return the paper's tables of data sets beside what the catalogue has."""
+    import pandas as pd  # not for the listings that need none
+
     by_name = {
         spelling: entry
         for entry in load_catalogue()
@@ -269,16 +279,34 @@ def dataset_tables() -> list[Table]:
         published = table_rows(f"table{number}_{kind.replace('-', '_')}")
         rows = [_dataset_row(row, by_name[row["dataset"]]) for row in published]
         used = [any(cell.text for cell in cells) for cells in zip(*rows, strict=True)]
+        columns = tuple(compress(_DATASET_COLUMNS, used))
+        records = [
+            {c.text: _number_or_text(x) for c, x in zip(columns, cells, strict=True)}
+            for cells in (compress(line, used) for line in rows)
+        ]
+        used[-1], marks = False, Marks()  # what differs is said below the table
+        marked = [
+            (replace(line[0], mark=marks(line[-1].text)), *line[1:])
+            if line[-1].text
+            else line
+            for line in rows
+        ]
         tables.append(
             Table(
                 experiment=f"table{number}",
                 kind=kind,
                 title=f"Table {number}. {title}: the catalogue against the paper",
                 columns=tuple(compress(_DATASET_COLUMNS, used)),
-                rows=tuple(tuple(compress(line, used)) for line in rows),
+                rows=tuple(tuple(compress(line, used)) for line in marked),
+                footnotes=marks.footnotes,
+                frame=pd.DataFrame(records, dtype=object),
             )
         )
     return tables
+
+
+def _number_or_text(cell: Cell) -> float | str:
+    return cell.text if cell.value is None else cell.value
 
 
 def _count(number: int) -> Cell:
@@ -319,23 +347,19 @@ def overviews(
         yield f"{title}: {done} of {expected} cells done.", None, []
         return
     for mode in results.modes:
-        headings, rows, remarks = overview(results, mode, datasets, methods)
-        yield f"{title}; scaling mode {mode}", text_table(headings, rows), remarks
+        sets, labels = datasets or [*results.datasets], methods or [*results.methods]
+        table = _overview(results, mode, sets, labels)
+        remarks = list(_remarks(results, mode, sets, labels))
+        yield f"{title}; scaling mode {mode}", table, remarks
 
 
-def overview(
-    results: Results,
-    mode: ScalingMode,
-    datasets: Sequence[str] = (),
-    methods: Sequence[str] = (),
-) -> tuple[list[str], list[list[str]], list[str]]:
-    """Return headings, rows and remarks of the table that a run prints at its end.
-
-    It has the data sets and methods that are named, or all of them.
-    """
-    datasets, methods = datasets or [*results.datasets], methods or [*results.methods]
+def _overview(
+    results: Results, mode: ScalingMode, datasets: Sequence[str], methods: Sequence[str]
+) -> Table:
+    """Return the table that a run prints at its end."""
     sign = get_metric(results.metric).sign
-    text, named = {}, {}
+    cells: dict[tuple[str, str], Cell] = {}
+    named = {}
     for name in datasets:
         facts = results.datasets[name]
         named[name] = f"{name}†" if facts.get("substitute") else name
@@ -344,27 +368,29 @@ def overview(
         best = sign * max(means, default=math.nan)
         for cell in row:
             if cell.done == 0:
-                shown = "missing" if facts.get("missing") else "·"
+                shown = Cell("missing" if facts.get("missing") else "·")
             elif math.isnan(cell.mean):
                 splits = results.split_rows(name, cell.method, mode, cell.scaling)
-                shown = next((r["status"] for r in splits if r["status"] != "ok"), "")
+                bad = (r["status"] for r in splits if r["status"] != "ok")
+                shown = Cell(next(bad, ""))
             else:
                 shown = _figure(cell, best)
-            text[name, cell.method] = shown
+            cells[name, cell.method] = shown
     if len(methods) > _MOST_COLUMNS and len(named) <= _MOST_COLUMNS:
         headings = ["method", *named.values()]
-        rows = [[m, *(text[d, m] for d in named)] for m in methods]
+        rows = [[Cell(m), *(cells[d, m] for d in named)] for m in methods]
     else:
         headings = ["data set", *methods]
-        rows = [[named[d], *(text[d, m] for m in methods)] for d in named]
-    return headings, rows, list(_remarks(results, mode, datasets, methods))
+        rows = [[Cell(named[d]), *(cells[d, m] for m in methods)] for d in named]
+    return text_table(headings, rows)
 
 
-def _figure(cell: Summary, best: float) -> str:
+def _figure(cell: Summary, best: float) -> Cell:
     is_best = cell.complete and math.isclose(cell.mean, best, abs_tol=5e-5)
     spread = "" if math.isnan(cell.spread) else f" ±{cell.spread:.3f}"
     part = "" if cell.done == cell.expected else f" {cell.done}/{cell.expected}"
-    return f"{cell.mean:.4f}{spread}{'*' if is_best else ''}{part}"
+    text = f"{cell.mean:.4f}{spread}{'*' if is_best else ''}{part}"
+    return Cell(text, cell.mean, bold=is_best)
 
 
 def _remarks(

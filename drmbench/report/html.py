@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from drmbench.report import claims, facts, protocol_words
+from drmbench.report.fold_statistics import ROPE
 from drmbench.report.table import Table, anchor
 
 #: Columns from which a table on the page is printed in smaller letters.
@@ -26,7 +27,7 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_ENVIRONMENT.globals.update(WIDE=WIDE, LONG=LONG)
+_ENVIRONMENT.globals.update(WIDE=WIDE, LONG=LONG, ROPE=ROPE)
 _ENVIRONMENT.globals.update(claims=claims, facts=facts, words=protocol_words)
 _ENVIRONMENT.filters["anchor"] = anchor
 
@@ -52,8 +53,9 @@ def inline_svg(svg: str, name: str, title: str) -> Markup:
 
     Ids that are referred to get its name in front, so that no two drawings share one;
     other ids, metadata and digits beyond a hundredth of a point are dropped; style
-    rules stay within the drawing; the size is left to the page. The title is for those
-    who do not see the drawing.
+    rules stay within the drawing; the size is left to the page, and so are colours: one
+    such as ``#0072b2`` is what the page calls ``--c-0072b2``, if it does. The title is
+    for those who do not see the drawing.
     """
     start = re.search(r"<svg\b[^>]*>", svg)
     if start is None:
@@ -71,6 +73,7 @@ def inline_svg(svg: str, name: str, title: str) -> Markup:
         (r">\s+<(?!/?text|/?tspan)", "><"),
         (r'(url\(#|href="#)([^")]+)', rf"\1{name}-\2"),
         (r"(<style[^>]*>)\s*\*\s*\{", rf"\1#{name} * {{"),
+        (r"(?<=[:\s])#([0-9a-f]{6})\b(?=[;\"])", r"var(--c-\1, #\1)"),
     ):
         body = re.sub(pattern, replacement, body)
     width = re.search(r'\swidth="([\d.]+)', start[0])

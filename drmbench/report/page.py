@@ -1,16 +1,20 @@
-"""The report: results judged, tabulated and drawn, on one page.
+"""The report: results judged and ranked on one page that answers first.
 
-What the page shows is plain data (:class:`Content`) for its templates.
+What the page shows is plain data (:class:`Content`) for its templates; what is opened
+later travels packed, after all that is read first.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.resources import files as shipped
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -20,13 +24,30 @@ from drmbench.files import replacing
 from drmbench.report import facts, figures
 from drmbench.report.analyses.leaderboards import leaderboard_tables
 from drmbench.report.claims import Ground, Verdict, counts, judge
-from drmbench.report.figures.drawing import Drawing
-from drmbench.report.html import inline_svg, render
-from drmbench.report.protocol_words import run_command, target_words, times
+from drmbench.report.html import render
+from drmbench.report.page_answer import (
+    Card,
+    Standings,
+    answer,
+    cards,
+    standings,
+)
+from drmbench.report.page_appendix import (
+    claims_data,
+    experiments_data,
+    fact_tables,
+    figures_data,
+    kept_tables,
+    packed,
+    table_data,
+)
+from drmbench.report.page_boards import boards_data, own_boards, regime_boards
+from drmbench.report.page_cells import cells_data
+from drmbench.report.page_threats import threats
+from drmbench.report.protocol_words import run_command, times
 from drmbench.report.ranking import ranking_table
-from drmbench.report.scores import table_sources
-from drmbench.report.table import Table, anchor
-from drmbench.report.tables import experiment_tables
+from drmbench.report.score_pool import ScorePool, regime_pools
+from drmbench.report.table import Table
 from drmbench.report.verdict import verdict
 from drmbench.running.results import Results, load_results
 from drmbench.words import paper_place
@@ -40,91 +61,36 @@ STATUSES = {
     "not reproduced": "✗",
     "not testable": "?",
 }
-#: Long tables that repeat, cell by cell or pair by pair, what shorter ones sum up.
-_ON_DEMAND = ("wilcoxon", "wilcoxon-beyond", "agreement-cells", "rules-cells")
+#: The mark of each verdict on a card.
+CARD_MARKS = {
+    "ahead": "✓",
+    "as good": "✓",
+    "not told apart": "◐",
+    "behind": "✗",
+    "too few data sets": "?",
+    "not run": "?",
+}
+#: The scripts of the page, in the order in which they build on each other.
+SCRIPTS = (
+    *("dom", "data", "ranks", "tables", "address", "cell"),
+    *("leaderboard", "datasets", "claims", "appendix", "main"),
+)
 
 
-@dataclass(frozen=True)
-class ExperimentContent:
-    """What the page shows of one experiment besides tables of scores."""
-
-    results: Results  #: The experiment
-    figures: Sequence[tuple[Drawing, Markup]] = ()  #: Its figures, as SVG for the page
-    remarks: Sequence[str] = ()  #: Why figures are not there
-
-    @property
-    def anchor(self) -> str:
-        """The id of its section."""
-        return anchor(f"experiment-{self.results.name}")
-
-    @property
-    def substitutes(self) -> list[str]:
-        """For which data sets a relative stood in."""
-        return [
-            f"{name}: {entry['substitute']} stood in. {entry['note']}".rstrip()
-            for name, entry in self.results.datasets.items()
-            if entry.get("substitute")
-        ]
-
-    @property
-    def commands(self) -> list[str]:
-        """The commands that make all its numbers, and those of a single table cell."""
-        first = next(iter(self.results.datasets)), next(iter(self.results.methods))
-        one_cell = ("--dataset", first[0], "--method", first[1])
-        return [run_command(self.results), run_command(self.results, *one_cell)]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Experiments that are shown together."""
-
-    id: str  #: What the ids of its tables begin with
-    title: str  #: Its heading where there are several experiments
-    experiments: Sequence[ExperimentContent]  #: What is shown of each
-    #: Tables that are shown at once, and that are shown on demand
-    tables: Sequence[Table] = ()
-    more_tables: Sequence[Table] = ()
-
-    @property
-    def anchor(self) -> str:
-        """The id of its section."""
-        if len(self.experiments) == 1:
-            return self.experiments[0].anchor
-        return anchor(f"group-{self.id}")
-
-    @property
-    def names(self) -> str:
-        """The names of its experiments."""
-        return ", ".join(content.results.name for content in self.experiments)
-
-    @property
-    def label(self) -> str:
-        """What the table of contents calls it."""
-        target = self.experiments[0].results.experiment.reproduces
-        return f"{self.names} ({target_words(target)})" if target else self.names
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Content:
     """All that the page shows."""
 
-    groups: Sequence[Group]  #: The experiments, in the order of the page
-    verdicts: Sequence[Verdict] = ()  #: The paper's claims, judged
-    #: All methods ranked over the data sets of each regime, and the DRM against each
-    leaderboards: Sequence[Table] = ()
-    dataset_tables: Sequence[Table] = ()  #: The paper's tables of data sets
-    #: The versions that the figures' bytes depend on; empty without figures
+    results: Mapping[str, Results]  #: the experiments, in the order of the page
+    verdicts: Sequence[Verdict] = ()  #: the paper's claims, judged
+    #: the comparable figures of each regime that the first screen is made of
+    pools: Sequence[ScorePool] = ()
+    boards: Sequence[ScorePool] = ()  #: all figures that can be ranked
+    tables: Sequence[Table] = ()  #: tables of the appendix
+    #: figures of the appendix, and why others are not there
+    drawn: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    #: the versions that the figures' bytes depend on; empty without figures
     drawn_with: str = ""
-
-    @property
-    def experiments(self) -> list[ExperimentContent]:
-        """The experiments of all groups."""
-        return [part for group in self.groups for part in group.experiments]
-
-    @property
-    def results(self) -> dict[str, Results]:
-        """All experiments by name, in the order of the page."""
-        return {part.results.name: part.results for part in self.experiments}
 
     @property
     def own(self) -> bool:
@@ -139,6 +105,24 @@ class Content:
         titles = [r.experiment.title or r.name for r in self.results.values()]
         return titles[0] if len(titles) == 1 else "Methods compared"
 
+    @cached_property
+    def cards(self) -> list[Card]:
+        """What is known of the DRM in each regime; none without pools."""
+        return cards(self.pools) if self.pools else []
+
+    @property
+    def answer(self) -> str:
+        """The answer in one sentence."""
+        return answer(self.cards)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """All methods ranked, over all regimes and in each; or in each experiment."""
+        if not self.own:
+            return standings(self.pools)
+        first = {board.regime.name: board for board in reversed(self.boards)}
+        return standings([first[name] for name in self.results if name in first])
+
     @property
     def rankings(self) -> list[tuple[Table, str]]:
         """The methods of each experiment on a single data set, and which are best."""
@@ -148,14 +132,6 @@ class Content:
             if found.experiment.kind == "classification" and len(found.datasets) == 1
         ]
 
-    @property
-    def statuses(self) -> dict[str, tuple[str, int]]:
-        """What a verdict can be: its mark, and how many empirical claims are that.
-
-        It is the verdict under the paper's protocol, where there is one.
-        """
-        return self.counted("empirical", "paper")
-
     def counted(self, kind: str, ground: Ground) -> dict[str, tuple[str, int]]:
         """Return marks and counts of the verdicts of claims of a kind on a ground."""
         found = counts([one for one in self.verdicts if one.kind == kind], ground)
@@ -163,6 +139,23 @@ class Content:
             status: (mark, found[status])  # type: ignore[index]
             for status, mark in STATUSES.items()
         }
+
+    def deciding(self, one: Verdict) -> list[Table]:
+        """Return the tables of the appendix that decide a claim."""
+        places = {*one.claim.shown_in, *one.claim.experiments}
+        kinds = ("scores", "measured", "small-datasets", "large-datasets")
+        return [
+            table
+            for table in self.tables
+            if table.experiment in places
+            and table.kind in (*kinds, "imbalanced-datasets")
+        ]
+
+    @property
+    def threats(self) -> list[tuple[str, str]]:
+        """What threatens the conclusions, in words."""
+        pools = [pool for pool in self.pools if len(pool.complete) > 1]
+        return list(threats(self.results, pools, self.cards))
 
     @property
     def run_sentence(self) -> str:
@@ -184,28 +177,51 @@ class Content:
     @property
     def commands(self) -> list[str]:
         """What makes every number, then the page, then those of one table cell."""
+        first = next(iter(self.results.values()))
+        dataset, method = next(iter(first.datasets)), next(iter(first.methods))
         return [
-            *(part.commands[0] for part in self.experiments),
+            *map(run_command, self.results.values()),
             "drmbench report --results results/runs",
-            *(part.commands[1] for part in self.experiments[:1]),
+            run_command(first, "--dataset", dataset, "--method", method),
         ]
+
+    @property
+    def blocks(self) -> dict[str, Any]:
+        """What is opened later, by name."""
+        everything = [*self.tables, *fact_tables(self.results, own=self.own)]
+        return {
+            "boards": boards_data(self.boards, self.results),
+            "cells": cells_data(self.results),
+            "tables": [table_data(table) for table in everything],
+            **({} if self.own else {"claims": claims_data(self.verdicts)}),
+            "experiments": experiments_data(self.results, own=self.own),
+            "figures": {"figures": [], "remarks": [], **self.drawn},
+        }
+
+
+def page_script(names: Sequence[str] = SCRIPTS) -> str:
+    """Return the script of the page: its files, one after the other."""
+    assets = shipped("drmbench.report") / "assets"
+    parts = [(assets / f"{name}.js").read_text("utf-8") for name in names]
+    return '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
 
 
 def page(content: Content) -> str:
     """Return the page: one HTML file that needs no other and asks no network."""
-    assets = shipped("drmbench.report") / "assets"
-    style, script = (
-        (assets / name).read_text("utf-8") for name in ("report.css", "report.js")
-    )
+    style = (shipped("drmbench.report") / "assets" / "report.css").read_text("utf-8")
+    script = page_script([n for n in SCRIPTS if n != "claims" or not content.own])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
         "own_page.html.j2" if content.own else "page.html.j2",
         title=content.title,
         version=__version__,
-        style=Markup(style),
+        style=Markup(re.sub(r"(?s)/\*.*?\*/\n?", "", style)),
         script=Markup(script),
         script_digest=digest,
         content=content,
+        blocks={name: packed(data) for name, data in content.blocks.items()},
+        statuses=STATUSES,
+        marks=CARD_MARKS,
     )
 
 
@@ -233,10 +249,9 @@ def write_report(results_folder: Path, names: Sequence[str], out: Path) -> Path:
 
 
 def gather(results: Mapping[str, Results]) -> Content:
-    """Judge, tabulate and draw results: the paper's tables, its figures, then others.
+    """Judge, rank, tabulate and draw results: the paper's tables, figures, then others.
 
-    Experiments that share a table of the paper are one group. Nothing is judged where
-    no experiment reproduces anything.
+    Nothing is judged where no experiment reproduces anything.
     """
     ordered = dict(
         sorted(
@@ -244,48 +259,16 @@ def gather(results: Mapping[str, Results]) -> Content:
             key=lambda item: (paper_place(item[1].experiment.reproduces), item[0]),
         )
     )
-    tables = experiment_tables(ordered)
-    groups = {
-        source.results[0].name: _group(source.id, source.title, source.results, tables)
-        for source in table_sources(ordered)
-    }
-    tabled = {part.results.name for g in groups.values() for part in g.experiments}
-    for name, found in ordered.items():
-        if name not in tabled:
-            groups[name] = _group(name, name, [found], tables)
     content = Content(
-        [groups[name] for name in ordered if name in groups],
-        drawn_with=figures.drawn_with(),
+        ordered, drawn=figures_data(ordered), drawn_with=figures.drawn_with()
     )
+    tables = kept_tables(ordered, own=content.own)
     if content.own:
-        return content
+        return replace(content, boards=own_boards(ordered), tables=tables)
     return replace(
         content,
         verdicts=judge(ordered),
-        leaderboards=list(leaderboard_tables(results.values())),
-        dataset_tables=facts.dataset_tables(),
+        pools=regime_pools(ordered.values()),
+        boards=regime_boards(ordered),
+        tables=[*leaderboard_tables(ordered.values()), *tables],
     )
-
-
-def _group(
-    name: str, title: str, results: Sequence[Results], tables: Sequence[Table]
-) -> Group:
-    """Draw experiments, and show tables of their own metric at once."""
-    own = [table for table in tables if table.experiment == name]
-    shown: list[Table] = []
-    others: list[Table] = []
-    for table in own:
-        # The first table is of the metric of the paper's table, which the experiment
-        # may have second. All that was measured is shown.
-        first = table.kind == "measured" or table.metric == own[0].metric
-        at_once = first and table.kind not in _ON_DEMAND
-        (shown if at_once else others).append(table)
-    parts = []
-    for found in results:
-        remarks: list[str] = []
-        drawn = [
-            (x, inline_svg(figures.to_svg(x), f"figure-{x.id}", x.title))
-            for x in figures.draw_all({found.name: found}, say=remarks.append)
-        ]
-        parts.append(ExperimentContent(found, drawn, remarks))
-    return Group(name, title, parts, shown, others)

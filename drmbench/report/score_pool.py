@@ -1,13 +1,15 @@
 """Figures of several experiments put together, as far as they are comparable.
 
-Methods are compared on a data set only where they were run on the same splits. Splits
-depend on the data set, the kind of split and the seed, so figures of several
-experiments may stand in one table; where a data set was split in several ways, the way
-counts that most data sets of the regime have.
+Methods are compared on a data set only where they were run on the same splits and their
+parameters were selected alike: selection on 200 rows is no match for selection on all.
+Splits depend on the data set, the kind of split and the seed, so figures of several
+experiments may stand in one table. Of several ways of selection the one counts that has
+the most figures, data sets times methods, in the regime; what has it not is left out.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +19,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from drmbench.data import catalogue
 from drmbench.metrics import get_metric, mean_and_spread
 from drmbench.protocol.protocol import ScalingMode
-from drmbench.report.regimes import DatasetFacts, Regime, get_regime, regime_of
+from drmbench.report.analyses.sensitivity import fixed_pairs
+from drmbench.report.regimes import (
+    ORDER,
+    DatasetFacts,
+    Regime,
+    get_regime,
+    regime_of,
+)
 from drmbench.report.scores import DRM_FAMILIES
 from drmbench.running.results import Results
 
@@ -40,7 +50,8 @@ class ScorePool:
     seconds: pd.DataFrame  #: the same: seconds of selection and fit on one split
     families: Mapping[str, str]  #: the family of each method
     origins: Mapping[str, str]  #: the origin of each data set
-    experiments: tuple[str, ...]  #: names of those that figures come from
+    experiments: tuple[str, ...]  #: names of those that are comparable
+    sources: tuple[str, ...]  #: names of those of them that figures come from
 
     @cached_property
     def complete(self) -> list[str]:
@@ -77,12 +88,20 @@ class ScorePool:
 
 
 class _Protocol(NamedTuple):
-    """What two experiments must share to have the same splits of a data set."""
+    """What two experiments must share to be comparable on a data set."""
 
     #: kind and sizes, without how often they are drawn again: the first ones are alike
     split: str
     seed: int  #: seed of the experiment
+    #: how parameters were selected, unless a method has a plan of its own
+    selection: str
+    preparation: str  #: how columns were prepared
     fingerprint: str  #: of the data set
+
+    @property
+    def way(self) -> tuple[str, str]:
+        """What the whole of a regime must share."""
+        return self.selection, self.preparation
 
 
 class _Run(NamedTuple):
@@ -107,16 +126,21 @@ def pool_of(
 
     The metric is the regime's own unless another is named. `origins` says which source
     a data set was made from; one that it lacks is its own origin. A stand-in counts as
-    the data set that it is. Of two experiments that have the same method on the same
-    splits, the one with more data sets of the regime, then with more methods, counts;
-    if one drew more splits than the other, the splits count that both have.
+    the data set that it is. Of two experiments that have the same method in the same
+    way, the one with more data sets of the regime, then with more methods, counts;
+    if one drew more splits than the other, the splits count that both have. Experiments
+    that trained on a part of the training rows, to be quick, and DRMs at fixed α and β
+    take no part.
     """
     wanted = get_regime(regime)
     metric = metric or wanted.metric
     chosen = _comparable(_runs(results, wanted, metric, mode))
-    figures = {name: _scores(runs, metric, mode) for name, runs in chosen.items()}
+    figures = {name: _figures(runs, metric, mode) for name, runs in chosen.items()}
     chosen = {name: runs for name, runs in chosen.items() if figures[name]}
-    scores = {name: figures[name] for name in chosen}
+    scores = {
+        name: {label: mean for label, (mean, _) in figures[name].items()}
+        for name in chosen
+    }
     families = {
         label: str(entry.get("family") or "")
         for runs in chosen.values()
@@ -132,7 +156,22 @@ def pool_of(
         families,
         {name: (origins or {}).get(name, name) for name in chosen},
         tuple(dict.fromkeys(r.results.name for runs in chosen.values() for r in runs)),
+        tuple(dict.fromkeys(x for name in chosen for _, x in figures[name].values())),
     )
+
+
+def regime_pools(
+    results: Iterable[Results], origins: Mapping[str, str] | None = None
+) -> list[ScorePool]:
+    """Return the figures of every regime in honest mode by its metric, empty or not.
+
+    They are in the order in which people read of them.
+    The origins are those of the catalogue unless others are given.
+    """
+    every = list(results)
+    if origins is None:
+        origins = catalogue.origins()
+    return [pool_of(every, name, origins=origins) for name in ORDER]
 
 
 def _frame(
@@ -153,30 +192,41 @@ def _runs(
         spec = one.experiment
         if spec.kind != "classification" or mode not in one.modes:
             continue
+        if spec.split.max_train is not None or fixed_pairs(one):
+            continue
         split = spec.split.model_dump_json(exclude={"repeats"})
+        plan = spec.selection_for(None, mode).identity()
+        selected = json.dumps(plan, sort_keys=True), spec.preparation
         for name, entry in one.datasets.items() if metric in one.rows.columns else ():
             real = str(entry.get("substitute") or name)
             if entry.get("missing"):
                 continue
             if regime_of(DatasetFacts.of_run(real, entry)) != regime:
                 continue
-            protocol = _Protocol(split, spec.seed, str(entry.get("fingerprint")))
+            fingerprint = str(entry.get("fingerprint"))
+            protocol = _Protocol(split, spec.seed, *selected, fingerprint)
             found.setdefault(real, {}).setdefault(protocol, []).append(_Run(one, name))
     return found
 
 
 def _comparable(found: _Runs) -> dict[str, list[_Run]]:
-    """Choose one way of splitting each data set, and put its broadest run first."""
-    ways = Counter(way[:2] for by_protocol in found.values() for way in by_protocol)
+    """Keep the data sets that were selected in one way, the broadest run of each first.
+
+    The way is the one with the most figures; of several splits in that way, the ones
+    that have the most.
+    """
+    ways: Counter[tuple[str, str]] = Counter()
+    splits: Counter[tuple[object, ...]] = Counter()
+    for by_protocol in found.values():
+        for protocol, runs in by_protocol.items():
+            figures = sum(len(run.results.methods) for run in runs)
+            ways[protocol.way] += figures
+            splits[protocol[:-1]] += figures
+    way = max(ways, key=lambda one: ways[one], default=None)
     chosen = {
-        name: max(
-            by_protocol.items(),
-            key=lambda item: (
-                ways[item[0][:2]],
-                sum(len(run.results.methods) for run in item[1]),
-            ),
-        )[1]
+        name: by_protocol[max(alike, key=lambda protocol: splits[protocol[:-1]])]
         for name, by_protocol in found.items()
+        if (alike := [protocol for protocol in by_protocol if protocol.way == way])
     }
     breadth = Counter(run.results.name for runs in chosen.values() for run in runs)
     return {
@@ -188,16 +238,22 @@ def _comparable(found: _Runs) -> dict[str, list[_Run]]:
     }
 
 
-def _scores(runs: Sequence[_Run], metric: str, mode: ScalingMode) -> dict[str, float]:
-    """Return each method's mean on a data set, over the splits that all runs have."""
+def _figures(
+    runs: Sequence[_Run], metric: str, mode: ScalingMode
+) -> dict[str, tuple[float, str]]:
+    """Return each method's mean on a data set, and the experiment that it is from.
+
+    It is over the splits that all runs have.
+    """
     shared = min(int(run.results.datasets[run.dataset]["splits"]) for run in runs)
-    means: dict[str, float] = {}
+    found: dict[str, tuple[float, str]] = {}
     for results, dataset in runs:
         for label in results.methods:
             cell = results.summary(dataset, label, mode=mode, metric=metric)
-            if cell.complete and label not in means:
-                means[label] = mean_and_spread(cell.values[:shared])[0]
-    return means
+            if cell.complete and label not in found:
+                mean, _ = mean_and_spread(cell.values[:shared])
+                found[label] = mean, results.name
+    return found
 
 
 def _seconds(runs: Sequence[_Run], mode: ScalingMode) -> dict[str, float]:

@@ -27,8 +27,8 @@ NO_SPREAD = 0.005
 DRM_FAMILIES = ("drm", "drm-large", "drm-balanced")
 DISAGREEMENT = "≠"
 DISAGREES = (
-    f"{DISAGREEMENT} ours and the paper's disagree: they are further apart than the sum"
-    " of both standard deviations, or than 0.005 where there is none"
+    "ours and the paper's disagree: they are further apart than the sum of both"
+    " standard deviations, or than 0.005 where there is none."
 )
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -69,7 +70,12 @@ def signed_rank_belief(
     >>> found.standing, found.behind
     ('ahead', 0.0)
     """
-    seen = np.concatenate([[0.0], np.asarray(differences, dtype=np.float64)])
+    return _belief(tuple(map(float, differences)), rope)
+
+
+@lru_cache(maxsize=1024)  # tables, cards and texts ask about the same pairs
+def _belief(differences: tuple[float, ...], rope: float) -> Belief:
+    seen = np.array([0.0, *differences])
     # Rounding decides no side: 0.01 + 0.01 is on the region's edge.
     sums = np.round(np.add.outer(seen, seen), 10)
     weights = _dirichlet_draws(len(seen), _DRAWS)
@@ -89,6 +95,7 @@ def _beyond(sums: NDArray[np.float64], bound: float) -> NDArray[np.float64]:
     return np.heaviside(sums - round(bound, 10), 0.5)
 
 
+@lru_cache(maxsize=4)
 def _dirichlet_draws(size: int, draws: int) -> NDArray[np.float64]:
     """Draw from the Dirichlet distribution with parameters 1/2, 1, 1 and so on.
 
@@ -100,4 +107,5 @@ def _dirichlet_draws(size: int, draws: int) -> NDArray[np.float64]:
     gamma = -np.log1p(-uniform[:, :size])
     gamma[:, 0] *= np.cos(2 * np.pi * uniform[:, size]) ** 2
     shares: NDArray[np.float64] = gamma / gamma.sum(axis=1, keepdims=True)
+    shares.flags.writeable = False  # it is shared
     return shares

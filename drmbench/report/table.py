@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # tables are also printed by commands that need no pandas
@@ -31,6 +33,10 @@ _IDS = {
     "seconds": "{experiment}-{kind}-{mode}-mode",
     "naive": "{experiment}-naive-selection-{mode}-mode",
     "measured": "{experiment}-{metric}",
+    "curves": "{experiment}-{metric}-{mode}-mode-{kind}",
+    "sensitivity": "{experiment}-{metric}-{mode}-mode",
+    "draws": "{experiment}-{metric}-{mode}-mode-{kind}",
+    "searches": "{experiment}-{metric}-{mode}-mode-{kind}",
 }
 
 
@@ -38,10 +44,11 @@ _IDS = {
 class Column:
     """A column of a table."""
 
-    heading: str  #: what stands above it, with its marks
+    heading: str  #: what stands above it
     #: "left" or "right", where its cells stand
     align: Literal["left", "right"] = "left"
     unit: str = ""  #: unit of its numbers, shown in the heading
+    mark: str = ""  #: references to footnotes, separated by spaces
 
     @property
     def text(self) -> str:
@@ -56,9 +63,55 @@ class Cell:
     text: str  #: what is read
     value: float | None = None  #: the number behind it, with full precision, or None
     bold: bool = False  #: whether it is emphasised, as the best of its row
-    #: reference to a footnote: †, ‡, ≠, [1] …; several are separated by spaces
-    mark: str = ""
+    mark: str = ""  #: references to footnotes, separated by spaces
     title: str = ""  #: more about it, shown by a browser when one points at it
+
+
+@dataclass(frozen=True)
+class Footnote:
+    """What a mark means; within a table a mark has one meaning."""
+
+    mark: str  #: what refers to it: a letter, or a sign that speaks for itself
+    text: str  #: one sentence or more
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.text}"
+
+    def __html__(self) -> str:
+        return f"<sup>{escape(self.mark)}</sup> {escape(self.text)}"
+
+
+class Marks:
+    """The letters of a table's footnotes, in the order in which they are asked for.
+
+    Examples
+    --------
+    >>> marks = Marks()
+    >>> marks("not run."), marks("other rows."), marks("not run.")
+    ('a', 'b', 'a')
+    >>> [str(note) for note in marks.footnotes]
+    ['a not run.', 'b other rows.']
+    """
+
+    def __init__(self) -> None:
+        self._letters: dict[str, str] = {}
+
+    def __call__(self, *texts: str) -> str:
+        """Return the marks of footnotes, the same for the same text."""
+        for text in texts:
+            self._letters.setdefault(text, self._letter(len(self._letters)))
+        return " ".join(self._letters[text] for text in texts)
+
+    @staticmethod
+    def _letter(number: int) -> str:
+        before, last = divmod(number, len(ascii_lowercase))
+        first = ascii_lowercase[before - 1] if before else ""
+        return first + ascii_lowercase[last]
+
+    @property
+    def footnotes(self) -> tuple[Footnote, ...]:
+        """The footnotes so far."""
+        return tuple(Footnote(mark, text) for text, mark in self._letters.items())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,8 +128,9 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     summaries: int = 0  #: how many of the last rows sum up the others
-    #: what the marks mean, each beginning with its mark
-    footnotes: tuple[str, ...] = ()
+    #: how many of the first columns name a row; 0 for those that stand left
+    heads: int = 0
+    footnotes: tuple[Footnote, ...] = ()  #: what the marks mean
     notes: tuple[str, ...] = ()  #: sentences below the table that belong to no mark
     #: tidy data that is written as CSV; without it, the cells' numbers (or texts)
     frame: pd.DataFrame | None = None
@@ -87,6 +141,28 @@ class Table:
         parts = {"experiment": self.experiment, "kind": self.kind, "mode": self.mode}
         pattern = _IDS.get(self.kind, "{experiment}-{kind}")
         return pattern.format(metric=self.metric.replace("_", "-"), **parts)
+
+    def blocks(self, widths: Sequence[float], room: float, most: int) -> list[Table]:
+        """Return the table in parts that have room, side by side no longer.
+
+        Each part has at most so many columns, and begins with those that name a row;
+        ``widths`` are those of the columns. Parts are about equally wide.
+        """
+        named = (column.align != "left" for column in self.columns)
+        heads = self.heads or next((i for i, x in enumerate(named) if x), 0) or 1
+        first, others = range(heads), range(heads, len(self.columns))
+        free = room - sum(widths[i] for i in first)
+        for parts in range(1, len(others) + 1):
+            size = -(-len(others) // parts)
+            chunks = [others[i : i + size] for i in range(0, len(others), size)]
+            widest = max(sum(widths[i] for i in chunk) for chunk in chunks)
+            if (heads + size <= most and widest <= free) or size == 1:
+                return [self._part([*first, *chunk]) for chunk in chunks]
+        return [self]
+
+    def _part(self, places: Sequence[int]) -> Table:
+        rows = tuple(tuple(row[i] for i in places) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[i] for i in places), rows=rows)
 
 
 def left(*headings: str) -> tuple[Column, ...]:
@@ -99,10 +175,10 @@ def right(*headings: str) -> tuple[Column, ...]:
     return tuple(Column(heading, "right") for heading in headings)
 
 
-def text_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table of texts for the terminal; the first column stands left."""
+def text_table(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
+    """Return a table for the terminal; the first column stands left."""
     columns = (*left(*headings[:1]), *right(*headings[1:]))
-    cells = tuple(tuple(map(Cell, row)) for row in rows)
+    cells = tuple(map(tuple, rows))
     return Table(experiment="", kind="", title="", columns=columns, rows=cells)
 
 

@@ -8,7 +8,15 @@ the other formats have one file per table. An analysis is added by a module of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,14 +24,19 @@ from drmbench.errors import InputError, quoted, reason_of, refused
 from drmbench.files import replacing
 from drmbench.report.analyses.agreement import agreement_tables, rules_tables
 from drmbench.report.analyses.comparison import LINES, View, score_table
+from drmbench.report.analyses.curves import curve_groups, curve_tables, shared_metrics
 from drmbench.report.analyses.distribution import distribution_table
+from drmbench.report.analyses.draws import draws_table
 from drmbench.report.analyses.leaderboards import leaderboard_tables
 from drmbench.report.analyses.naive import naive_tables
+from drmbench.report.analyses.searches import other_searches, searches_table
 from drmbench.report.analyses.seconds import measured_tables, seconds_table
+from drmbench.report.analyses.sensitivity import fixed_pairs, sensitivity_table
 from drmbench.report.analyses.significance import significance_tables
 from drmbench.report.analyses.worth import modes_table, worth_table
 from drmbench.report.facts import dataset_tables
 from drmbench.report.html import to_html_page
+from drmbench.report.regimes import REGIMES
 from drmbench.report.render import (
     link_text,
     markdown_text,
@@ -31,6 +44,7 @@ from drmbench.report.render import (
     to_latex,
     to_markdown,
 )
+from drmbench.report.score_pool import regime_pools
 from drmbench.report.scores import TableSource, table_sources
 from drmbench.report.table import Table, anchor
 from drmbench.running.results import Results, load_results
@@ -42,19 +56,20 @@ RENDERERS: dict[str, Callable[[Table], str]]
 RENDERERS = {"csv": to_csv, "tex": to_latex, "html": to_html_page}
 FORMATS = ("md", *RENDERERS)
 
-#: The documents of a table of the paper besides that of the scores: kinds of tables.
-_PARTS = {
-    "tests": ("ranks", "wilcoxon", "wilcoxon-beyond"),
-    "agreement": (
-        *("agreement", "agreement-cells", "rules", "rules-cells", "distribution"),
-    ),
-    "protocol": ("modes", "worth", "seconds", "naive"),
-}
-_PART_TITLES = {
-    "tests": "statistical tests",
-    "agreement": "agreement with the paper",
-    "protocol": "what the protocol is worth, and the time it took",
-}
+#: The kinds of tables that a table of the paper has in a second document.
+_BESIDE = (
+    *("agreement", "agreement-cells", "rules", "rules-cells", "distribution"),
+    *("modes", "worth", "seconds", "naive"),
+)
+#: What that document is called, and what follows the title.
+_PROTOCOL = "protocol"
+_PROTOCOL_TITLE = "agreement with the paper, what its protocol is worth, and time"
+#: The document of a regime: what its ranking is of, and the experiments behind it.
+_BOARD = "leaderboard_{}"
+#: The kinds of tables that say what a ranking depends on.
+_STABILITY = ("draws", "searches")
+#: The document of learning curves, of whatever experiments they are.
+_CURVES = "learning-curves"
 
 
 @dataclass(frozen=True)
@@ -83,8 +98,12 @@ def experiment_tables(
     tables of scores show; ``metric`` is the only one that is shown, None all there are,
     each table's own first. An InputError says that no experiment has the metric.
     """
-    sources = table_sources(results)
+    groups = curve_groups(results.values())
+    curved = {found.name for group in groups for found in group}
+    alone = {name: found for name, found in results.items() if name not in curved}
+    sources = table_sources(alone)
     known = dict.fromkeys(name for source in sources for name in source.metrics)
+    known |= dict.fromkeys(name for group in groups for name in shared_metrics(group))
     if metric is not None and metric not in known:
         listed = ", ".join(known) or "none"
         raise InputError(
@@ -93,14 +112,24 @@ def experiment_tables(
     scores = [
         _with_makers(table, source.results)
         for source in sources
-        for table in _source_tables(source, view, metric)
+        for table in (
+            *_source_tables(source, view, metric),
+            *_beside_others(source, alone.values(), metric),
+        )
+    ]
+    curves = [
+        _with_makers(table, group)
+        for group in groups
+        for table in curve_tables(
+            group, [name for name in shared_metrics(group) if metric in (None, name)]
+        )
     ]
     measured = [
         _with_makers(table, [found])
         for found in results.values()
         for table in measured_tables(found)
     ]
-    return [*scores, *measured]
+    return [*scores, *curves, *measured]
 
 
 def all_tables(
@@ -139,17 +168,38 @@ def _source_tables(
 ) -> Iterator[Table]:
     """Give all tables of the experiments that are shown as one."""
     metrics = [m for m in source.metrics if metric in (None, m)]
+    modes = sorted(source.modes, key=lambda mode: mode != "honest")
+    if source.published is None and fixed_pairs(source.results[0]):
+        for name in metrics:
+            yield from (
+                sensitivity_table(source.results[0], mode, name) for mode in modes
+            )
+        return
     for name in metrics:
-        yield from (score_table(source, mode, name, view) for mode in source.modes)
+        yield from (score_table(source, mode, name, view) for mode in modes)
     for name in metrics[:1]:
         yield from filter(None, (modes_table(source, name), worth_table(source, name)))
-        for mode in source.modes:
+        for mode in modes:
             yield from significance_tables(source, mode, name)
     yield from agreement_tables(source)
     yield from rules_tables(source)
     yield from filter(None, [distribution_table(source)])
-    yield from (seconds_table(source, mode) for mode in source.modes)
+    yield from (seconds_table(source, mode) for mode in modes)
     yield from naive_tables(source)
+
+
+def _beside_others(
+    source: TableSource, every: Collection[Results], metric: str | None
+) -> Iterator[Table]:
+    """Give what other draws of the folds, and other candidates, do to the order."""
+    if source.published is not None:
+        return
+    found = source.results[0]
+    for name in [m for m in source.metrics if metric in (None, m)][:1]:
+        for mode in source.modes:
+            yield from filter(None, [draws_table(found, mode, name)])
+            for other in other_searches(found, every):
+                yield searches_table(found, other, mode, name)
 
 
 def documents(
@@ -157,9 +207,10 @@ def documents(
 ) -> list[Document]:
     """Group tables into documents, the paper's in its order, then what goes beyond it.
 
-    A table of the paper has its tests, agreement and protocol in documents of their
-    own, everything else has one document. ``results`` are what the tables are of; those
-    of data sets may be among them.
+    A table of the paper has two documents: figures and tests, then agreement, protocol
+    and time. Each regime that is ranked has one, with the experiments behind the
+    ranking; learning curves have one, and so has every other experiment. ``results``
+    are what the tables are of; those of data sets may be among them.
     """
     about = {
         found.name: (found.experiment.reproduces, found.experiment.title or found.name)
@@ -168,19 +219,51 @@ def documents(
         source.id: (source.results[0].experiment.reproduces, source.title)
         for source in table_sources(results)
     }
+    tables = list(tables)
+    boards = {_BOARD.format(regime.name): regime for regime in REGIMES}
+    there = {table.experiment for table in tables}
+    homes = _homes(results, there)
+    # A ranking, and how stable it is, stand before the figures that it is made of.
+    tables.sort(key=lambda table: table.kind not in _STABILITY)
+    tables.sort(key=lambda table: table.experiment not in boards)
     places: dict[tuple[tuple[int, int], str, str], Document] = {}
     for table in tables:
-        reproduces, title = about.get(table.experiment, (table.experiment, table.title))
-        name, part = anchor(table.experiment), ""
-        if reproduces == table.experiment:
-            part = next((p for p, kinds in _PARTS.items() if table.kind in kinds), "")
-        if part:
-            name, title = f"{name}-{part}", f"{title}: {_PART_TITLES[part]}"
-        key = (paper_place(reproduces), table.experiment, part)
+        home, part = homes.get(table.experiment, table.experiment), ""
+        reproduces, title = about.get(home, (home, table.title))
+        if home in boards:
+            title = f"Every method ranked: {boards[home].title}"
+        elif table.kind == "curves":
+            home, title = _CURVES, "Learning curves"
+        elif reproduces == table.experiment and table.kind in _BESIDE:
+            part, title = _PROTOCOL, f"{title}: {_PROTOCOL_TITLE}"
+        key = (paper_place(reproduces), home, part)
+        name = anchor("-".join(filter(None, (home, part))))
         places.setdefault(key, Document(name, title)).tables.append(table)
-    order = ("", *_PARTS)
-    keys = sorted(places, key=lambda key: (key[0], key[1], order.index(key[2])))
-    return [places[key] for key in keys]
+    return [places[key] for key in sorted(places)]
+
+
+def _homes(results: Mapping[str, Results], ranked: Container[str]) -> dict[str, str]:
+    """Return the document of each experiment that rankings are made of, by name.
+
+    What reproduces something of the paper, or was run in other modes than the ranking,
+    has a document of its own. An experiment that is behind several rankings stands by
+    the one that has most of its data sets. Where nothing is of the paper, every
+    experiment has a document of its own.
+    """
+    if not any(found.experiment.reproduces for found in results.values()):
+        return {}
+    shares: dict[str, dict[str, int]] = {}
+    for pool in regime_pools(results.values()):
+        board = _BOARD.format(pool.regime.name)
+        for name in pool.experiments if board in ranked else ():
+            spec = results[name].experiment
+            if not spec.reproduces and spec.scaling == (pool.mode,):
+                sets = sum(x in pool.scores.index for x in results[name].datasets)
+                shares.setdefault(name, {})[board] = sets
+    return {
+        name: max(by_board, key=lambda board: by_board[board])
+        for name, by_board in shares.items()
+    }
 
 
 def rendered_tables(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
@@ -13,11 +14,14 @@ from drmbench.report.analyses.comparison import score_table
 from drmbench.report.findings import Findings, OutdatedTextError
 from drmbench.report.findings_cost import CostFindings
 from drmbench.report.findings_printed import PrintedFindings
+from drmbench.report.findings_regimes import ranking_of
+from drmbench.report.findings_when import WhenFindings
 from drmbench.report.paired import Compared
 from drmbench.report.render import to_markdown
 from drmbench.report.scores import table_sources
 from drmbench.report.table import Table, signed
 from drmbench.running.results import Results
+from drmbench.words import metric_words
 
 #: A part of a document that is filled in: ``<!-- text NAME -->`` by a template, and
 #: ``<!-- table ID -->`` by a table; up to ``<!-- end -->``.
@@ -55,6 +59,8 @@ class TextRenderer:
             f=findings,
             printed=PrintedFindings(findings),
             cost=CostFindings(findings),
+            ranking=cache(partial(ranking_of, findings)),
+            when=WhenFindings(findings),
             holds=findings.holds,
         )
         self._environment.filters.update(
@@ -63,6 +69,7 @@ class TextRenderer:
             tally=tally_words,
             wtl=short_tally,
             by=difference_words,
+            metric_words=metric_words,
         )
 
     def render(self, template: str) -> str:

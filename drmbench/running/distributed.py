@@ -95,7 +95,10 @@ class DaskPool:
             cluster = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
-                dashboard_address=None,
+                # Some free port: without an address the scheduler takes 8787 and
+                # warns when another cluster has it.
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 host="127.0.0.1",
                 silence_logs=logging.ERROR,
             )

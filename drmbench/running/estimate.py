@@ -7,6 +7,7 @@ them by its size.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
@@ -23,20 +24,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from drmbench.config.model import Experiment, Kind, Measurement, MethodRef
+from drmbench.data.paths import find_places
 from drmbench.errors import InputError
+from drmbench.files import read_regular, replacing
 from drmbench.methods.base import Method
 from drmbench.protocol.protocol import Protocol
 from drmbench.running.execute import sizes_within
 from drmbench.running.manifest import read_manifest
 from drmbench.running.plan import PlannedDataset
+from drmbench.running.provenance import maker_here
 from drmbench.running.results import MANIFEST_FILE, ROWS_FILE
 from drmbench.running.task import Task
 from drmbench.shipped import shipped_reference
 
 #: Processor time that cells of each experiment take per second that the committed rows
 #: say, and that :func:`calibration_work` takes on the same machine. The rows were
-#: measured on busy machines; ``tools/measure_pace.py`` writes this file. That of
-#: ``imbalanced`` is the geometric mean of two measurements, 0.233 and 0.352.
+#: measured on busy machines; ``tools/measure_pace.py`` writes this file.
 PACE_FILE = Path(__file__).with_name("pace.json")
 #: Seconds that a worker needs to start.
 _START = 2.0
@@ -230,19 +233,67 @@ def _likeness(work: Work) -> tuple[str, ...]:
 def reference_times() -> KnownTimes:
     """Return the times of the committed cells on the machine of the pace file.
 
-    None if the rows cannot be read.
+    None if the rows cannot be read. It takes a second to make them of the rows, so they
+    are kept beside the parsed copies of data, for these rows and this code.
     """
-    paces: dict[str, float] = json.loads(PACE_FILE.read_text("utf-8"))["paces"]
-    known: list[tuple[Work, float]] = []
     try:
-        for path in sorted(shipped_reference().glob(f"*/{MANIFEST_FILE}")):
-            pace = paces.get(path.parent.name, median(paces.values()))
-            rows = pd.read_csv(path.with_name(ROWS_FILE))
-            times = _times_in(read_manifest(path), rows)
-            known += [(work, seconds * pace) for work, seconds in times]
+        path, digest = find_places().parsed / "reference_times.json", _digest()
+        known = _kept(path, digest)
+        if known is None:
+            known = list(_committed_times())
+            _keep(known, path, digest)
     except (InputError, OSError, ValueError, KeyError):
         return KnownTimes(())
     return KnownTimes(known)
+
+
+def _digest() -> str:
+    """Return a digest of all that the times of committed cells depend on."""
+    files = (PACE_FILE, Path(__file__), *sorted(shipped_reference().glob("*/*")))
+    digest = hashlib.sha256(json.dumps(maker_here()).encode())
+    for path in files:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _kept(path: Path, digest: str) -> list[tuple[Work, float]] | None:
+    """Read times that were kept; None unless they are those of this digest."""
+    try:
+        found = json.loads(read_regular(path))
+        if found["of"] != digest:
+            return None
+        texts = found["how"]
+        return [
+            (Work(dataset, method, family, texts[how], n, tuple(size), fits), seconds)
+            for dataset, method, family, how, n, size, fits, seconds in found["times"]
+        ]
+    except (OSError, ValueError, LookupError, TypeError):  # not there, or damaged
+        return None
+
+
+def _keep(known: Iterable[tuple[Work, float]], path: Path, digest: str) -> None:
+    """Write times for the next process, if that can be done."""
+    texts: dict[str, int] = {}  # the longest field has few values
+    times = [
+        (*work[:3], texts.setdefault(work.how, len(texts)), *work[4:], seconds)
+        for work, seconds in known
+    ]
+    text = json.dumps({"of": digest, "how": list(texts), "times": times})
+    try:
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    except OSError:
+        return
+
+
+def _committed_times() -> Iterable[tuple[Work, float]]:
+    """Give the times of the committed cells, by their rows and manifests."""
+    paces: dict[str, float] = json.loads(PACE_FILE.read_text("utf-8"))["paces"]
+    for path in sorted(shipped_reference().glob(f"*/{MANIFEST_FILE}")):
+        pace = paces.get(path.parent.name, median(paces.values()))
+        rows = pd.read_csv(path.with_name(ROWS_FILE))
+        for work, seconds in _times_in(read_manifest(path), rows):
+            yield work, seconds * pace
 
 
 def _times_in(
@@ -250,7 +301,9 @@ def _times_in(
 ) -> Iterable[tuple[Work, float]]:
     """Give each kind of cell in the rows of an experiment and its mean seconds."""
     experiment = Experiment.model_validate(manifest["experiment"])
-    methods = {ref.label: ref for ref in experiment.methods}
+    # Other versions of a method's package take about as long.
+    refs = (ref.model_copy(update={"versions": {}}) for ref in experiment.methods)
+    methods = {ref.label: ref for ref in refs}
     facts = {entry["name"]: entry for entry in manifest["datasets"]}
     measured = experiment.kind != "classification"
     limit, ended = experiment.timeout or 0.0, rows["status"] != "timeout"
@@ -319,16 +372,15 @@ class Estimator:
         self._cells = {cell.task.key: cell for cell in cells}
         self._works: dict[tuple[object, ...], Work] = {}
         self._own: dict[tuple[object, ...], list[float]] = defaultdict(list)
+        #: Finished cells that the pace of this run does not count yet.
+        self._new: list[tuple[Work, float]] = []
         # Seconds that the cells done here took, and that they were expected to take.
         self._observed = self._expected = _TRUSTED
 
     def add(self, task: Task, seconds: float) -> None:
         """Learn from a finished cell."""
         work = self._work(task)
-        base = _from_reference(work)
-        if base is not None:
-            self._observed += seconds
-            self._expected += base.seconds
+        self._new.append((work, seconds))
         self._own[_likeness(work), work.n_train].append(seconds)
 
     def estimate(self, task: Task) -> Estimate | None:
@@ -340,9 +392,22 @@ class Estimator:
         base = _from_reference(work)
         if base is None:
             return None
-        seconds = base.seconds * self._observed / self._expected
+        seconds = base.seconds * self._pace()
         limit = self._cells[task.key].timeout
         return base._replace(seconds=min(seconds, limit or math.inf))
+
+    def _pace(self) -> float:
+        """Return how long cells take here, as a multiple of what was expected.
+
+        It is worked out when it is needed: a run with nothing left to do reads no rows.
+        """
+        for work, seconds in self._new:
+            base = _from_reference(work)
+            if base is not None:
+                self._observed += seconds
+                self._expected += base.seconds
+        self._new.clear()
+        return self._observed / self._expected
 
     def forecast(self, tasks: Iterable[Task], jobs: int) -> Forecast | None:
         """Return how long cells take together; None if that of one is not known."""

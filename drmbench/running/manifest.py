@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from drmbench import __version__
+from drmbench.config.loading import parse_experiment
 from drmbench.config.messages import Problems
 from drmbench.config.model import DatasetRef, Experiment, MethodRef
-from drmbench.config.resolve import parse_experiment
 from drmbench.config.yaml_lines import read_yaml
 from drmbench.errors import InputError, quoted, reason_of
 from drmbench.files import read_regular, replacing
@@ -160,7 +160,7 @@ def known_datasets(path: Path) -> dict[str, dict[str, Any]]:
         return {entry["name"]: entry for entry in read_manifest(path)["datasets"]}
     except (InputError, KeyError, TypeError) as error:
         text = (
-            "%s is written anew. Rows of data sets that are not run now come back when"
+            "%s is rewritten. Rows of data sets that are not run now come back when"
             " they are: run without --dataset. (%s)"
         )
         logger.warning(text, path, error)

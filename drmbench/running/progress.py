@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from drmbench.running.estimate import Estimator
 from drmbench.running.store import Record
@@ -95,23 +94,33 @@ class PlainProgress:
 
 
 class RichProgress(PlainProgress):
-    """A bar with the time left, what runs now, and failures as they come."""
+    """A bar as wide as the terminal, what runs below it, and failures as they come."""
 
     def __enter__(self) -> RichProgress:
-        from rich.console import Console
+        from rich.console import Console, Group, RenderableType
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.text import Text
 
         self._running: dict[str, Task] = {}
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
+        self._failed = 0
+        shown = self
+
+        class Bar(Progress):
+            def get_renderable(self) -> RenderableType:
+                now = Text(shown._now(), style="dim", no_wrap=True, overflow="ellipsis")
+                return Group(self.make_tasks_table(self.tasks), now)
+
+        self._bar = Bar(
+            TextColumn("cells"),
+            BarColumn(bar_width=None),
             MofNCompleteColumn(),
+            TextColumn("[red]{task.fields[failed]}"),
             TextColumn("{task.fields[left]}"),
             console=Console(stderr=True),
+            expand=True,
             transient=True,
         )
-        self._line = self._bar.add_task("cells", total=self._total, left="")
-        self._now = self._bar.add_task("", total=None, left="", visible=False)
+        self._line = self._bar.add_task("", total=self._total, failed="", left="")
         self._bar.start()
         return self
 
@@ -134,6 +143,7 @@ class RichProgress(PlainProgress):
         self._running.pop(task.key, None)
         if record["status"] != "ok":
             self.say(f"{describe(task)}: {record['status']}: {record['reason']}")
+            self._failed += record["status"] != "skipped"
         self._count(task, record)
         self._show()
 
@@ -142,10 +152,18 @@ class RichProgress(PlainProgress):
         self._bar.console.print(text, markup=False, highlight=False)
 
     def _show(self) -> None:
-        self._bar.update(self._line, completed=self._done, left=self._time_left())
-        now = "; ".join(describe(task) for task in self._running.values())
-        fields: dict[str, Any] = {"description": f"running {now}", "visible": bool(now)}
-        self._bar.update(self._now, **fields)
+        self._bar.update(
+            self._line,
+            completed=self._done,
+            failed=f"{self._failed} failed" if self._failed else "",
+            left=self._time_left(),
+        )
+
+    def _now(self) -> str:
+        """Name the cells that run, as many as the line has room for."""
+        running = list(self._running.values())
+        named = "; ".join(map(describe, running))
+        return f"{len(running)} running: {named}" if running else ""
 
 
 class NotebookProgress(PlainProgress):

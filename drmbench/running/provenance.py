@@ -98,6 +98,21 @@ def merged_makers(old: Sequence[Maker], new: Sequence[Maker]) -> list[Maker]:
     return list(found.values())
 
 
+def one_code(makers: Iterable[Maker]) -> bool:
+    """Whether all cells were computed by the same code with the same packages.
+
+    The digest tells the code; drmbench's version may rise without a change of it.
+
+    Examples
+    --------
+    >>> old = {"code": "0a1b", "versions": {"drmbench": "0.1", "numpy": "2.0"}}
+    >>> new = {"code": "0a1b", "versions": {"drmbench": "0.2", "numpy": "2.0"}}
+    >>> one_code([old, new]), one_code([old, {**new, "code": "2c3d"}])
+    (True, False)
+    """
+    return len({(x.get("code"), frozenset(_versions(x))) for x in makers}) <= 1
+
+
 def maker_words(makers: Sequence[Maker]) -> list[str]:
     """Name what computed some cells, each with the versions that not all have.
 

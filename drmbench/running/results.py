@@ -31,7 +31,7 @@ from drmbench.metrics import METRICS, get_metric, mean_and_spread
 from drmbench.protocol.evaluate import better_on_test
 from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
 from drmbench.running.manifest import read_manifest
-from drmbench.running.provenance import maker_words
+from drmbench.running.provenance import maker_words, one_code
 from drmbench.running.signature import AlteredResultsError, healing, require_rows
 from drmbench.running.store import JOURNAL, Store
 
@@ -133,7 +133,7 @@ class Results:
     def makers(self) -> list[str]:
         """What computed the cells, each in words, if it was not one code; else none."""
         found = self.manifest.get("made_by") or []
-        return maker_words(found) if len(found) > 1 else []
+        return [] if one_code(found) else maker_words(found)
 
     @property
     def modes(self) -> tuple[ScalingMode, ...]:

@@ -69,7 +69,7 @@ def healing(folder: Path) -> str:
     """Say how rows and manifest come to agree again."""
     if (folder / JOURNAL).exists():
         return (
-            "Run the experiment again (`drmbench run CONFIG`): both are written anew"
+            "Run the experiment again (`drmbench run CONFIG`): both are rewritten"
             " from the journal, and no finished cell is run twice."
         )
     return (

@@ -3,9 +3,9 @@
 ``OUT/<experiment>/cells.jsonl`` has one line per cell: a checksum and the cell's
 record. A line is appended under a lock and flushed to disk before the cell counts as
 done. A line that a crash cut short, or that was damaged since, fails its checksum; it
-is set aside in ``cells.rejected`` and its cell runs again. The journal is then written
-anew, as the next generation (``cells.generation``), which tells every other process to
-read it from the start. The tidy rows that people read (``results.csv``) are written
+is set aside in ``cells.rejected`` and its cell runs again. The journal is then
+rewritten as the next generation (``cells.generation``), which tells every other process
+to read it from the start. The tidy rows that people read (``results.csv``) are written
 from the journal (:mod:`drmbench.running.view`).
 """
 
@@ -108,7 +108,7 @@ class Store:
 
     @property
     def generation(self) -> int:
-        """How many times the journal was written anew."""
+        """How many times the journal was rewritten."""
         try:
             return int(read_regular(self.folder / GENERATION))
         except (OSError, ValueError):  # none yet, or damaged: the file tells as well
@@ -206,7 +206,7 @@ class Store:
     def _read(self) -> None:
         """Read the lines since the last time; the journal's lock is held.
 
-        Of a journal that was written anew, or cut, that is all lines. Finished cells
+        Of a journal that was rewritten, or cut, that is all lines. Finished cells
         that it lost meanwhile are written again.
         """
         file, size = self._look()
@@ -253,7 +253,7 @@ class Store:
         self._rewrite()
 
     def _rewrite(self) -> None:
-        """Write the journal anew; the journal's lock is held."""
+        """Rewrite the journal; the journal's lock is held."""
         # The number first: whoever sees it and the old journal only reads that again.
         with replacing(self.folder / GENERATION) as temporary:
             temporary.write_text(f"{self.generation + 1}\n", encoding="ascii")

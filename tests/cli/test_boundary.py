@@ -151,7 +151,9 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [f"{i % 7},{i % 5 + i % 2},{'xy'[i % 2]}" for i in range(40)]
     (folder / "t.csv").write_text("a,b,label\n" + "\n".join(lines) + "\n")
     shutil.copy(REPOSITORY / "configs" / "quick.yaml", folder / "q.yaml")
-    shutil.copytree(REPOSITORY / "results/reference/quick", folder / "results/quick")
+    for name, parent in (("quick", "results"), ("timing", "drawn")):
+        stored = REPOSITORY / "results" / "reference" / name
+        shutil.copytree(stored, folder / parent / name)
     fit = [sys.executable, "-m", "drmbench", "fit", "t.csv", "--target", "label"]
     for options in (["--save", "m"], ["--method", "nb", "--save", "n"]):
         subprocess.run([*fit, *options], cwd=folder, check=True, capture_output=True)
@@ -166,7 +168,7 @@ WRITERS: dict[tuple[str, ...], Callable[[Path], Arguments]] = {
         *(f"{i / 't.csv'}", "--target", "label", "--methods", "nb", "--config"),
     ],
     ("tables",): lambda i: ["--results", f"{i / 'results'}", "quick", "--out"],
-    ("figures",): lambda i: ["--results", f"{i / 'results'}", "quick", "--out"],
+    ("figures",): lambda i: ["--results", f"{i / 'drawn'}", "timing", "--out"],
     ("report",): lambda i: ["--results", f"{i / 'results'}", "quick", "--out"],
     ("keel-cells",): lambda i: ["-d", "glass2", "-m", "nb", "--out"],
     ("check",): lambda i: ["--update", "--results", f"{i / 'results'}", "--reference"],

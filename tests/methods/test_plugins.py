@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,10 +116,12 @@ def test_a_broken_one_is_told_when_asked_for_and_breaks_nothing(
     assert get_method("rf").column == "RF"
     listed = run("methods")
     assert listed.code == 0
-    assert "gadget: Gadget" in listed.out
-    assert "from       gadget 1.0" in listed.out
+    assert re.search(r"^gadget +Gadget +2 +gadgets$", listed.out, re.MULTILINE)
     assert listed.err.startswith(f"warning: {start.removeprefix('wrong: ')}")
     assert listed.err.count("\n") == 1
+    one = run("methods", "gadget")
+    assert one.out.startswith("gadget: Gadget\n")
+    assert "from       gadget 1.0\n" in one.out
     assert run("methods", "nb").err == ""
 
 

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 from figure_results import draw, make_everything
 from sample_results import make_sample_results
+from support import REPOSITORY
 
 from drmbench.report.figures import Drawing
 from drmbench.report.page import write_report
+from drmbench.report.table import Table
+from drmbench.report.tables import all_tables
+from drmbench.running.results import Results, load_results
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +40,15 @@ def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drawings(results_folder: Path) -> dict[str, Drawing]:
     """Its figures by their ids."""
     return draw(results_folder)
+
+
+@pytest.fixture(scope="session")
+def committed_results() -> dict[str, Results]:
+    """The committed results."""
+    return load_results(REPOSITORY / "results" / "reference")
+
+
+@pytest.fixture(scope="session")
+def committed_tables(committed_results: dict[str, Results]) -> list[Table]:
+    """Every table of the committed results."""
+    return all_tables(committed_results)

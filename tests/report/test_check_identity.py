@@ -12,8 +12,8 @@ import pytest
 from result_edits import edit_manifest
 from support import REPOSITORY, Run
 
+from drmbench.config.loading import load_experiments
 from drmbench.config.model import experiment_identity
-from drmbench.config.resolve import load_experiments
 from drmbench.errors import InputError
 from drmbench.report.check import compare_folders, differences
 from drmbench.report.reference import update_reference

@@ -44,7 +44,11 @@ def test_a_fresh_clone_passes(clone: Path, run: Run) -> None:
     done = run("check")
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "results/reference: demo: 30 of 30 cells, rows sound",
+        "results/reference: 1 experiment, 30 of 30 cells, all rows sound.",
+        "",
+        "experiment  cells  rows",
+        "demo        30/30  sound",
+        "",
         "Nothing fresh in results/runs to compare with it: `drmbench run"
         " configs/quick.yaml` would make results.",
     ]
@@ -97,7 +101,10 @@ def test_missing_data_and_cells_are_counted_not_faults(clone: Path, run: Run) ->
     )
     done = run("check")
     assert done.code == 0
-    assert "demo: 13 of 30 cells, rows sound; without the data of gcm" in done.out
+    assert done.out.splitlines()[2:4] == [
+        "experiment  cells  rows   without the data of",
+        "demo        13/30  sound  gcm",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +146,7 @@ def test_damage_fails_the_check_before_anything_is_compared(
         "results/reference/demo/results.csv, row 2: iris / drm-rbf / honest / selected"
         " / split 1: accuracy is 1.5, not between 0 and 1",
     ]
-    assert "demo: 30 of 30 cells, faults: 1" in done.out
+    assert "demo        30/30  faults: 1" in done.out
     assert "compared" not in done.out
 
 

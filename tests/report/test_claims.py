@@ -346,12 +346,14 @@ def test_the_command_counts_first_then_prints_a_line_for_every_claim(
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0] == "50 sentences of the paper, 42 empirical and 8 arithmetic:"
-    assert max(map(len, lines)) <= 80
-    start = lines.index("paper   honest  printed  claim")
+    headings = ["paper", "honest", "printed", "claim", "sentence"]
+    (start,) = (at for at, line in enumerate(lines) if line.split() == headings)
+    assert max(map(len, lines[:start])) <= 80
     counted = [line.split()[-4:] for line in lines[:start] if line.startswith("arith")]
     assert counted == [["1", "5", "2", "0"]]
     for verdict in judge({}):
         (line,) = (x for x in lines[start:] if re.search(rf" {verdict.id}(  |$)", x))
+        assert line.endswith(verdict.quote)  # whole, where no terminal is too narrow
         words = line.partition(verdict.id)[0].split()
         assert len(words) == sum(
             verdict.under(ground) is not None for ground in get_args(Ground)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support import REPOSITORY
 
 from drmbench.metrics import get_metric
 from drmbench.report.table import Cell, Table
-from drmbench.report.tables import all_tables
-from drmbench.running.results import load_results
 
 
-@pytest.fixture(scope="module")
-def tables() -> list[Table]:
-    return all_tables(load_results(REPOSITORY / "results" / "reference"))
+@pytest.fixture
+def tables(committed_tables: list[Table]) -> list[Table]:
+    return committed_tables
 
 
 def figures(row: tuple[Cell, ...]) -> list[Cell]:

@@ -20,6 +20,8 @@ from result_files import BETAS, SIZES, make_results
 
 from drmbench.errors import InputError
 from drmbench.report.figures import Drawing
+from drmbench.report.figures.measured import straight_lines
+from drmbench.report.figures.style import PAPER
 
 
 def test_time_against_size(drawings: dict[str, Drawing], results_folder: Path) -> None:
@@ -30,27 +32,65 @@ def test_time_against_size(drawings: dict[str, Drawing], results_folder: Path) -
         for label, method in (("DRM-GD", "drm-gd"), ("DRM-APG", "drm-apg")):
             chosen = rows[rows["method"] == method]
             expected = chosen[["n_train", "seconds_example"]].to_numpy()
-            assert np.allclose(line(panel, label), expected)
-        (x0, y0), (x1, y1) = line(panel, "slope 1")
-        assert (x0, x1) == (SIZES[0], SIZES[-1])
-        assert y1 / y0 == pytest.approx(x1 / x0)
-        assert y1 < rows["seconds_example"].max()
+            assert np.allclose(line(panel, label), expected * [1, 1e3])
         assert len(panel.collections) == len(SOLVERS)
-        assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
+        assert (panel.get_xscale(), panel.get_yscale()) == ("linear", "linear")
+        assert (panel.get_xlim()[0], panel.get_ylim()[0]) == (0, 0)
+    assert "time of one test example (ms)" in texts(drawings["timing_time"].figure)
 
 
-def test_the_band_is_one_deviation_and_never_reaches_zero(tmp_path: Path) -> None:
+def test_bars_are_one_deviation_and_end_at_zero(tmp_path: Path) -> None:
     make_results(
         tmp_path, "timing", kind="timing", datasets=["poker"], methods=["drm-gd"]
     )
     change_rows(tmp_path, "timing", "seconds_sd", 9.0, n_train=SIZES[0])
     rows = rows_of(tmp_path, "timing")
-    (band,) = draw(tmp_path)["timing_time"].figure.axes[0].collections
-    corners = band.get_paths()[0].vertices
-    for n, mean, spread in rows[["n_train", "seconds_example", "seconds_sd"]].values:
-        low, *_, high = sorted(corners[np.isclose(corners[:, 0], n)][:, 1])
-        assert high == pytest.approx(mean + spread)
-        assert low == pytest.approx(max(mean - spread, mean / 10))
+    (bars,) = draw(tmp_path)["timing_time"].figure.axes[0].collections
+    ends = [segment[:, 1] for segment in bars.get_segments()]
+    for (low, high), mean, spread in zip(
+        ends, rows["seconds_example"], rows["seconds_sd"], strict=True
+    ):
+        assert high == pytest.approx(1e3 * (mean + spread))
+        assert low == pytest.approx(1e3 * max(mean - spread, 0))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "title"),
+    [
+        ([0.1, 0.2, 0.4], "grows linearly with n: straight lines explain at least 100"),
+        ([0.1, 0.5, 0.1], "grows linearly with n in 0 of 1 cases"),
+    ],
+)
+def test_time_is_linear_only_if_it_is(
+    tmp_path: Path, seconds: list[float], title: str
+) -> None:
+    make_results(
+        tmp_path, "timing", kind="timing", datasets=["poker"], methods=["drm-gd"]
+    )
+    for size, value in zip(SIZES, seconds, strict=True):
+        change_rows(tmp_path, "timing", "seconds_example", value, n_train=size)
+    drawing = draw(tmp_path)["timing_time"]
+    assert title in drawing.title
+    lines = straight_lines(rows_of(tmp_path, "timing"))
+    fit = np.polyfit(SIZES, seconds, 1)
+    assert np.allclose(lines[["slope", "fixed"]].to_numpy()[0], fit)
+    left = np.var(np.array(seconds) - np.polyval(fit, SIZES)) / np.var(seconds)
+    assert lines["r2"].to_numpy()[0] == pytest.approx(1 - left)
+
+
+def test_the_titles_of_convergence_follow_the_rows(tmp_path: Path) -> None:
+    make_results(tmp_path, "c", kind="convergence", datasets=["poker"], methods=SOLVERS)
+    trace = json.dumps([0.0, -1.0, -1.0])
+    change_rows(tmp_path, "c", "trace", trace, method="drm-apg", beta=1e4)
+    drawings = draw(tmp_path)
+    assert drawings["c_objective"].title.startswith("DRM-APG is the first to come")
+    for beta, iterations in zip(BETAS, (1, 2, 3), strict=True):
+        change_rows(tmp_path, "c", "iterations", iterations, beta=beta)
+    assert "fewer iterations in 0 of 3 cases" in draw(tmp_path)["c_beta"].title
+    for beta, iterations in zip(BETAS, (3, 2, 1), strict=True):
+        change_rows(tmp_path, "c", "iterations", iterations, beta=beta)
+    title = draw(tmp_path)["c_beta"].title
+    assert title.startswith("A larger β needs fewer iterations with every algorithm")
 
 
 def test_objective_is_the_gap_to_the_lowest_value(tmp_path: Path) -> None:
@@ -89,7 +129,7 @@ def test_what_did_not_converge_is_hollow(tmp_path: Path) -> None:
     hollow = [
         item
         for item in figure.axes[0].get_lines()
-        if item.get_markerfacecolor() == "white"
+        if item.get_markerfacecolor() == PAPER
     ]
     assert np.allclose(np.concatenate([item.get_xdata() for item in hollow]), BETAS[:1])
     assert "hollow: not all converged" in texts(figure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -9,13 +10,13 @@ import pytest
 from matplotlib.text import Text
 
 from drmbench.report.figures import Drawing
+from drmbench.report.figures.point_labels import label_points
 from drmbench.report.figures.style import (
     DOUBLE,
     SINGLE,
     log_ticks,
     new_figure,
 )
-from drmbench.report.figures.tradeoff import label_points
 
 
 def test_captions_say_how_many_and_under_which_protocol(
@@ -26,9 +27,14 @@ def test_captions_say_how_many_and_under_which_protocol(
             assert "2 data sets, n = 100" in drawing.caption
             assert "α = 0.001" in drawing.caption
         else:
+            assert re.search(r"\d data sets", drawing.caption)
+        if name.startswith("ablation"):
             assert "4 data sets (n = 214 to 336 samples), 5 splits" in drawing.caption
             assert "Protocol: the data set's own folds" in drawing.caption
             assert "selected by leave-one-out" in drawing.caption
+        (experiment,) = drawing.experiments
+        command = f"drawn by `drmbench figures {experiment}`."
+        assert f"Source: experiment {experiment}; {command}" in drawing.caption
         assert "Not shown" not in drawing.caption
     assert "optimistic" in drawings["imbalanced_published"].caption
     assert drawings["timing_time"].title.endswith("(Figure 1 of the paper)")

@@ -11,9 +11,12 @@ import pytest
 from scipy.stats import rankdata
 from support import REPOSITORY
 
+from drmbench.data import catalogue
 from drmbench.report.findings import Findings, OutdatedTextError
 from drmbench.report.findings_cost import CostFindings
 from drmbench.report.findings_printed import PrintedFindings
+from drmbench.report.findings_regimes import ranking_of
+from drmbench.report.leaderboard import leaderboard
 from drmbench.report.statistics import wilcoxon_exact
 from drmbench.running.results import load_results
 
@@ -210,3 +213,29 @@ def test_a_sentence_is_kept_or_refused(findings: Findings) -> None:
     assert findings.holds(1 < 2, lambda: "a\nb") == "a\nb"
     with pytest.raises(OutdatedTextError, match="rewrite it in the template: 'a b'"):
         findings.holds([], lambda: "a\nb")
+
+
+def test_rankings_are_those_of_the_leaderboards() -> None:
+    findings = Findings(load_results(REFERENCE), catalogue.origins())
+    found = ranking_of(findings, "wide")
+    every = load_results(REFERENCE).values()
+    expected = leaderboard(every, "wide", origins=catalogue.origins())
+    ranked = expected.dropna(subset="mean_rank")
+    assert list(found.first(3)) == ranked["method"][:3].tolist()
+    assert found.methods == len(ranked)
+    assert ranked["method"][found.place() - 1] == found.entry == "drm"
+    assert found.rank() == ranked["mean_rank"][found.place() - 1]
+    words = ("ahead", "behind", "practically equivalent", "undecided")
+    listed = [name for word in words for name in found.standing(word)]
+    assert sorted([*listed, found.entry]) == sorted(ranked["method"])
+
+
+def test_a_ranking_without_a_drm_is_refused() -> None:
+    no_drm = load_results(REFERENCE)["keel100"]
+    kept = no_drm.rows[~no_drm.rows["method"].str.startswith("drm")]
+    methods = [m for m in no_drm.manifest["methods"] if "drm" not in m["label"]]
+    without = replace(
+        no_drm, rows=kept, manifest={**no_drm.manifest, "methods": methods}
+    )
+    with pytest.raises(OutdatedTextError, match="no DRM is complete in rare"):
+        _ = ranking_of(Findings({"keel100": without}), "rare").entry

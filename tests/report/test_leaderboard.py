@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from table_cells import cells, records
 
 from drmbench.data import origin_of
 from drmbench.errors import InputError
+from drmbench.protocol.protocol import SelectionPlan
 from drmbench.report.analyses.leaderboards import leaderboard_tables
 from drmbench.report.leaderboard import board, comparisons, leaderboard
 from drmbench.report.score_pool import pool_of
@@ -123,7 +125,7 @@ def test_methods_that_miss_a_data_set_are_listed_and_cost_nothing(tmp_path):
 
 
 def test_figures_on_other_splits_are_not_mixed_in(tmp_path):
-    """The way of splitting counts that most data sets have."""
+    """The way of splitting counts that has the most figures."""
     keel(tmp_path, values={(d, m): 0.7 for d in KEEL for m in METHODS})
     other = {(d, m): 0.9 for d in KEEL for m in (*METHODS, "rf")}
     few = {"datasets": KEEL[:4], "values": other}
@@ -133,6 +135,45 @@ def test_figures_on_other_splits_are_not_mixed_in(tmp_path):
     assert pool.experiments == ("keel",)
     assert pool.scores.shape == (15, 4)
     assert (pool.scores == 0.7).all(axis=None)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"selection": SelectionPlan("kfold", k=5, subset=200)},
+        {"preparation": "table"},
+    ],
+    ids=["selection", "preparation"],
+)
+def test_figures_that_were_selected_otherwise_are_not_mixed_in(tmp_path, other):
+    """Of two ways that all data sets have, the one with more methods counts."""
+    keel(tmp_path, values={(d, m): 0.7 for d in KEEL for m in METHODS})
+    better = {(d, m): 0.9 for d in KEEL for m in ("svm-rbf", "rf")}
+    keel(tmp_path, "other", ("svm-rbf", "rf"), values=better)
+    alike, changed = results_of(tmp_path)
+    assert pool_of([alike, changed], "rare").experiments == ("keel", "other")
+    said = changed.experiment.model_copy(update=other).model_dump(mode="json")
+    manifest = {**changed.manifest, "experiment": said}
+    pool = pool_of([alike, replace(changed, manifest=manifest)], "rare")
+    assert pool.experiments == ("keel",)
+    assert sorted(pool.scores.columns) == sorted(METHODS)
+    assert (pool.scores == 0.7).all(axis=None)
+
+
+def test_data_sets_that_were_selected_otherwise_are_left_out(tmp_path):
+    """One more data set in an older way does not change which way counts."""
+    keel(
+        tmp_path, datasets=KEEL[:6], values={(d, m): 0.7 for d in KEEL for m in METHODS}
+    )
+    fewer = {(d, "svm-rbf"): 0.9 for d in KEEL}
+    keel(tmp_path, "other", ("svm-rbf",), datasets=KEEL[:7], values=fewer)
+    alike, changed = results_of(tmp_path)
+    plan = {"selection": SelectionPlan("kfold", k=5, subset=200)}
+    said = changed.experiment.model_copy(update=plan).model_dump(mode="json")
+    manifest = {**changed.manifest, "experiment": said}
+    pool = pool_of([alike, replace(changed, manifest=manifest)], "rare")
+    assert pool.experiments == ("keel",)
+    assert sorted(pool.scores.index) == sorted(KEEL[:6])
 
 
 def test_experiments_with_the_same_splits_are_one_ranking(tmp_path):
@@ -157,7 +198,9 @@ def test_of_more_repeats_the_splits_count_that_all_have(tmp_path):
 def test_the_same_method_twice_is_that_of_the_broader_experiment(tmp_path):
     keel(tmp_path, "broad", values={(d, "nb"): 0.8 for d in KEEL})
     keel(tmp_path, "a-few", ("nb",), values={(d, "nb"): 0.9 for d in KEEL})
-    assert (pool_of(results_of(tmp_path), "rare").scores["nb"] == 0.8).all()
+    pool = pool_of(results_of(tmp_path), "rare")
+    assert (pool.scores["nb"] == 0.8).all()
+    assert (pool.experiments, pool.sources) == (("broad", "a-few"), ("broad",))
 
 
 def test_missing_data_and_stand_ins(tmp_path):

@@ -17,14 +17,13 @@ from sample_results import DEVIATION, FAILURE, MISSING
 from table_cells import to_html
 
 from drmbench.config import SplitSpec
-from drmbench.report import figures
 from drmbench.report.claim_evidence import Finding
 from drmbench.report.claims import Claim, ClaimPart, Verdict
 from drmbench.report.facts import CellCount, count_cells, plain_table
 from drmbench.report.html import inline_svg
-from drmbench.report.page import Content, ExperimentContent, Group, gather, page
+from drmbench.report.page import Content, gather, page
+from drmbench.report.page_appendix import unpacked
 from drmbench.report.protocol_words import run_command, split_words
-from drmbench.report.tables import experiment_tables
 from drmbench.running.results import load_results
 
 VOID = {"meta", "br", "hr", "input", "link", "img"}
@@ -91,9 +90,24 @@ VERDICTS = (
 )
 
 
-def alone(results):
-    """Return a group for each experiment, without tables and figures."""
-    return [Group(n, n, [ExperimentContent(r)]) for n, r in results.items()]
+def blocks_of(text):
+    """Return the data that is opened later, by name."""
+    found = re.findall(
+        r'<script type="application/x-drmbench" id="data-(\w+)">(.*)<', text
+    )
+    return {name: unpacked(data) for name, data in found}
+
+
+def texts_in(data):
+    """Give every text within data."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from (key, *texts_in(value))
+    elif isinstance(data, list):
+        for value in data:
+            yield from texts_in(value)
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +131,21 @@ def test_the_page_is_well_formed(outline):
     assert all(after <= before + 1 for before, after in pairwise(outline.levels))
 
 
-def test_every_link_leads_somewhere_on_the_page(outline, results):
-    targets = [link.removeprefix("#") for link in outline.links]
-    assert set(targets) <= set(outline.ids)
-    assert {f"experiment-{name}" for name in results} <= set(targets)
+def test_every_link_leads_to_a_part_of_the_page_or_to_a_view(text, outline, results):
+    views = {"leaderboard", "rows", "table"}
+    data = blocks_of(text)
+    tables = {table["id"] for table in data["tables"]}
+    seen = set()
+    for link in outline.links:
+        name, _, query = link.removeprefix("#").partition("?")
+        assert name in (views if query else outline.ids)
+        key, _, value = query.partition("=")
+        seen.add(name)
+        if name == "table":
+            assert (key, value in tables) == ("id", True)
+        if name == "rows":
+            assert (key, value in results) == ("e", True)
+    assert {"answer", "claims", "datasets", "protocol", "appendix", *views} <= seen
 
 
 def test_nothing_is_loaded(text, outline):
@@ -136,7 +161,7 @@ def test_the_policy_allows_the_script_of_the_page_and_no_other(text):
     rules = dict(rule.split(maxsplit=1) for rule in html.unescape(policy[1]).split(";"))
     assert rules["default-src"] == "'none'"
     assert rules["script-src"] == f"'sha256-{digest}'"
-    assert text.count("<script") == 1
+    assert len(re.findall(r"<script(?! type=.application/x-drmbench)", text)) == 1
 
 
 def test_the_same_results_give_the_same_bytes(results):
@@ -152,7 +177,7 @@ def test_the_same_results_give_the_same_bytes(results):
         "stopped after 600 s",
         MISSING,
         "drmbench data fetch gcm",
-        "drmbench run configs/gene.yaml --dataset iris --method drm-rbf",
+        "drmbench run configs/gene.yaml",
         "wine: wine-red stood in. A relative with other classes.",
         "alpha: 0.001, 1; beta: 1",
         "sha256:" + "a" * 64,
@@ -161,8 +186,9 @@ def test_the_same_results_give_the_same_bytes(results):
         "the data set's own folds, each the test part once",
     ],
 )
-def test_the_page_says(outline, said):
-    assert any(said in part for part in outline.text)
+def test_the_page_says(text, outline, said):
+    opened = texts_in(blocks_of(text))
+    assert any(said in part for part in (*outline.text, *opened))
 
 
 def test_text_from_results_is_never_markup(tmp_path):
@@ -178,9 +204,11 @@ def test_text_from_results_is_never_markup(tmp_path):
         selection=evil,
     )
     verdict = judged_as("x", "partly", evil, evil, evil, evil, evil)
-    outline = Outline(page(Content(alone(load_results(tmp_path)), [verdict])))
-    assert outline.tags["script"] == 1
-    assert sum(evil in part for part in outline.text) > 12
+    text = page(replace(gather(load_results(tmp_path)), verdicts=[verdict]))
+    outline = Outline(text)
+    assert outline.tags["script"] == 1 + len(blocks_of(text))
+    assert sum(evil in part for part in outline.text) > 3
+    assert sum(evil in part for part in texts_in(blocks_of(text))) > 12
 
 
 def test_a_table_of_its_own_is_escaped_and_has_its_id():
@@ -197,31 +225,14 @@ def test_a_table_of_its_own_is_escaped_and_has_its_id():
     ]
 
 
-def test_experiments_that_share_a_table_are_shown_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "draw_all", lambda results, say: iter(()))
-    parts = {"uci": "wine", "gene": "nci", "timing-2": "iris"}
-    for name, dataset in parts.items():
-        shared = {} if name == "timing-2" else {"reproduces": "table3"}
-        make_results(tmp_path, name, datasets=[dataset], methods=["nb"], **shared)
-    content = gather(load_results(tmp_path))
-    assert [group.id for group in content.groups] == ["table3", "timing-2"]
-    assert list(content.results) == ["gene", "uci", "timing-2"]
-    outline = Outline(page(content))
-    assert {"group-table3", "experiment-gene", "experiment-uci"} <= set(outline.ids)
-    assert "#group-table3" in outline.links
-    shown = [table for group in content.groups for table in group.tables]
-    others = [table for group in content.groups for table in group.more_tables]
-    every = experiment_tables(content.results)
-    assert sorted(t.id for t in (*shown, *others)) == sorted(t.id for t in every)
-    assert "table3-accuracy-honest-mode" in [table.id for table in shown]
-    assert "table3-gmean-honest-mode" in [table.id for table in others]
-
-
 def test_verdicts_are_counted_and_marked(results):
-    outline = Outline(page(Content(alone(results), VERDICTS)))
-    said = "2 came out as printed, 1 in part and 0 not; 1 could not be tested"
+    text = page(Content(results, VERDICTS))
+    outline = Outline(text)
+    said = (
+        "2 came out as printed under the paper's own protocol, 1 in part and 0 not; 1"
+    )
     assert any(said in part for part in outline.text)
-    assert outline.tags["article"] == 4
+    assert text.count('class="claim"') == 4
     assert "✓ reproduced" in outline.text
     assert "? not testable" in outline.text
 
@@ -234,15 +245,16 @@ def test_kinds_and_protocols_are_counted_apart(results):
     tested = Finding("reproduced", "3 of 3")
     both = replace(judged_as("f", "reproduced"), printed=Finding("partly", "2 of 3"))
     both = replace(both, findings={"paper": tested, "honest": Finding("partly", "1")})
-    outline = Outline(page(Content(alone(results), [*VERDICTS, sums, both])))
+    outline = Outline(page(Content(results, [*VERDICTS, sums, both])))
     said = " ".join(" ".join(outline.text).split())
     assert (
-        "Of 5 empirical claims of the paper, 3 came out as printed, 1 in part" in said
+        "Of 5 empirical claims of the paper, 3 came out as printed under the paper's"
+        " own protocol, 1 in part" in said
     )
     assert "Under the honest protocol 2 hold, 2 in part and 0 not" in said
     assert "1 arithmetic claim can be checked" in said
-    assert "✓ reproduced honest: ◐ partly IV-C f, empirical" in said
-    assert "So can 1 of the empirical ones: by the printed figures 0 hold, 1 in" in said
+    assert "✓ reproduced honest: ◐ partly DRM is" in said
+    assert "So can 1 of the empirical ones: 0 hold, 1 in part and 0 not." in said
 
 
 def test_cells_are_counted_once_whatever_the_number_of_scalings(results):
@@ -319,20 +331,24 @@ def test_a_page_on_ones_own_experiment_has_no_word_of_the_paper(
     answer = run("report", "--results", str(tmp_path / "results"), "--out", str(out))
     assert answer.code == 0, answer.err
     text = out.read_text("utf-8")
-    shown = re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.DOTALL)
+    shown = re.sub(r"<(style|script).*?</\1>", "", text, flags=re.DOTALL)
+    opened = blocks_of(text)
     words = r"paper|reproduc|claim|peng|cheng|discriminative|published|table \d"
-    assert re.findall(words, shown, flags=re.IGNORECASE) == []
+    said = " ".join((shown, *texts_in(opened)))
+    assert re.findall(words, said, flags=re.IGNORECASE) == []
     outline = Outline(text)
-    assert {"experiment-compare-mine", "environment", "data"} <= set(outline.ids)
+    assert {"answer", "leaderboard", "datasets", "protocol"} <= set(outline.ids)
     assert set(outline.links) <= {f"#{name}" for name in outline.ids}
     assert len(outline.ids) == len(set(outline.ids))
-    said = " ".join(outline.text)
     assert "<h1>Methods compared on mine</h1>" in text
     assert ("Best: " in said) == (len(datasets) == 1)
+    assert ("mean ranks over data sets" in said) == (len(datasets) > 1)
     assert "ten rows were left out" in said
     assert "singular" in said
     assert ("no such file" in said) == (len(datasets) > 1)
-    assert "<figure>" in text
+    assert opened["figures"]["figures"]
+    assert opened["boards"]["boards"][0]["group"] == "compare-mine"
+    assert opened["cells"][0]["command"] == "drmbench run configs/compare-mine.yaml"
 
 
 def test_one_experiment_of_the_paper_makes_it_a_page_on_the_paper(tmp_path):
@@ -340,7 +356,7 @@ def test_one_experiment_of_the_paper_makes_it_a_page_on_the_paper(tmp_path):
     make_results(tmp_path, "mine", datasets=["mine"])
     both = gather(load_results(tmp_path))
     assert not both.own
-    assert "The paper's claims" in page(both)
+    assert "empirical claims of the paper" in page(both)
     assert gather(load_results(tmp_path, ["mine"])).own
 
 
@@ -349,8 +365,8 @@ def test_the_command_writes_one_file(run, tmp_path, sample_folder):
     arguments = ("--results", str(sample_folder), "--out", str(out))
     answer = run("report", "timing", *arguments)
     assert (answer.code, answer.out.strip()) == (0, str(out))
-    assert "experiment-timing" in out.read_text("utf-8")
-    assert "experiment-gene" not in out.read_text("utf-8")
+    data = blocks_of(out.read_text("utf-8"))
+    assert [one["name"] for one in data["experiments"]] == ["timing"]
     assert [path.name for path in out.parent.iterdir()] == ["report.html"]
 
 
@@ -369,14 +385,16 @@ def test_the_command_says_what_is_wrong(run, tmp_path):
     assert "cannot write" in blocked.err
 
 
-def test_leaderboards_are_a_section_where_there_are_enough_data_sets(tmp_path):
+def test_leaderboards_are_in_the_appendix_where_there_are_enough_data_sets(tmp_path):
     common = {"reproduces": "table8", "metrics": ("gmean",)}
     make_results(tmp_path / "many", "imbalanced", datasets=KEEL, **common)
     make_results(tmp_path / "few", "imbalanced", datasets=KEEL[:2], **common)
     many, few = (gather(load_results(tmp_path / name)) for name in ("many", "few"))
-    outline = Outline(page(many))
-    assert {"leaderboards", "leaderboard_rare"} <= set(outline.ids)
-    assert "#leaderboards" in outline.links
-    assert len(outline.ids) == len(set(outline.ids))
-    assert few.leaderboards == []
-    assert "leaderboards" not in Outline(page(few)).ids
+    assert "leaderboard_rare" in [table.id for table in many.tables]
+    assert "leaderboard_rare" not in [table.id for table in few.tables]
+
+
+def test_colours_of_drawings_are_the_page_s():
+    drawing = '<svg width="9pt"><path style="fill: #ffffff; stroke: #0072b2"/></svg>'
+    shown = inline_svg(drawing, "one", "A")
+    assert "fill: var(--c-ffffff, #ffffff); stroke: var(--c-0072b2, #0072b2)" in shown

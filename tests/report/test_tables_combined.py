@@ -19,7 +19,8 @@ def test_three_experiments_are_one_table_in_the_papers_order(tmp_path):
     names = list(dict.fromkeys(row[0].text for row in table.rows))
     assert names == ["Nakayama", "NCI", "PIX", "Iris", "Wine", "wins", "mean rank"]
     headings = [column.heading for column in table.columns]
-    assert headings[2:] == list(published_table("table3").columns)
+    assert headings[2] == "DRM(R)"  # the DRM first, then the best of the others
+    assert sorted(headings[2:]) == sorted(published_table("table3").columns)
     assert any("Lungcancer" in note for note in table.notes)
     alone = {t.id for t in experiment_tables(load_results(tmp_path, ["gene"]))}
     assert "gene-accuracy-honest-mode" in alone

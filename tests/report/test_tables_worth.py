@@ -142,7 +142,7 @@ def test_a_data_set_that_is_not_wholly_fitted_again_is_left_out(tmp_path):
     assert row[1:5] == ["–"] * 4
 
 
-def test_refits_of_a_row_that_was_run_anew_do_not_count(tmp_path):
+def test_refits_of_a_row_that_was_run_again_do_not_count(tmp_path):
     folder = make_two_splits(tmp_path)
     write_refits(folder, lambda dataset, method, split: 0.7)
     edit_rows(folder, lambda row: row.update(cell="another"))

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import yaml
+from support import with_one_worker
 
 FAULTY = Path(__file__).parent / "faulty"
 TIMINGS = ("seconds_select", "seconds_fit", "seconds_predict")
@@ -49,7 +50,7 @@ def environment():
 def start(*arguments, **options):
     """Start ``drmbench`` and return the process."""
     return subprocess.Popen(
-        [sys.executable, "-m", "drmbench", *map(str, arguments)],
+        [sys.executable, "-m", "drmbench", *with_one_worker([*map(str, arguments)])],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

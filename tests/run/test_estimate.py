@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from drmbench.running.estimate import (
     Work,
     reference_times,
 )
+from drmbench.running.manifest import read_manifest
 from drmbench.running.plan import make_plan
 
 REFERENCE = REPOSITORY / "results" / "reference"
@@ -182,6 +184,92 @@ def test_measured_solves_are_estimated_like_cells():
     assert len(times) == 6
     assert not any(found.rough for found in times.values())
     assert times["drm-gd", 0].seconds < times["drm-gd", 2].seconds
+
+
+@pytest.fixture
+def kept(monkeypatch, tmp_path):
+    """The file of kept times in an empty cache, and what a new process finds."""
+    monkeypatch.setenv("DRMBENCH_CACHE", str(tmp_path))
+
+    def times():
+        reference_times.cache_clear()
+        found = reference_times()
+        return list(zip(found._works, found._seconds, strict=True))
+
+    yield tmp_path / "parsed" / "reference_times.json", times
+    reference_times.cache_clear()
+
+
+def test_times_of_committed_cells_are_kept_and_read_again(kept, monkeypatch):
+    path, times = kept
+    made = times()
+    assert len(made) > 5000
+    assert path.is_file()
+    monkeypatch.setattr(estimate, "_committed_times", None)  # not called
+    assert times() == made
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"of": "', '"of": "0'),
+        lambda text: json.dumps({**json.loads(text), "how": []}),
+        lambda text: json.dumps({**json.loads(text), "times": [[1, 2]]}),
+        lambda text: "[]",
+        lambda text: "",
+    ],
+    ids=["cut", "of-other-rows", "no-texts", "no-times", "a-list", "empty"],
+)
+def test_kept_times_that_are_damaged_or_old_are_made_again(kept, monkeypatch, spoil):
+    path, times = kept
+    few = [(work(100, 5, 10), 1.5), (work(200, 5, 20, family="other"), 2.5)]
+    monkeypatch.setattr(estimate, "_committed_times", lambda: iter(few))
+    assert times() == few
+    sound = path.read_text()
+    path.write_text(spoil(sound))
+    assert times() == few
+    assert path.read_text() == sound
+
+
+def test_times_are_found_where_none_can_be_kept(kept, monkeypatch):
+    path, times = kept
+    path.parent.write_text("a file in place of the folder")
+    few = [(work(100, 5, 10), 1.5)]
+    monkeypatch.setattr(estimate, "_committed_times", lambda: iter(few))
+    assert times() == few
+
+
+def test_other_rows_or_code_are_another_digest(monkeypatch, tmp_path):
+    monkeypatch.setattr(estimate, "shipped_reference", lambda: tmp_path)
+    digests = [estimate._digest()]
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "results.csv").write_text("dataset\n")
+    digests.append(estimate._digest())
+    monkeypatch.setattr(estimate, "maker_here", lambda: {"code": "another"})
+    digests.append(estimate._digest())
+    assert len(set(digests)) == 3
+
+
+def test_other_versions_than_the_committed_rows_were_made_with_are_no_obstacle():
+    """An estimator of another package is known by what it takes, not by a version."""
+    manifest = read_manifest(REFERENCE / "study-large" / "manifest.json")
+    foreign = [x for x in manifest["experiment"]["methods"] if x.get("versions")]
+    assert foreign
+    for one in foreign:
+        one["versions"] = {"scikit-learn": "0.1"}
+    rows = pd.read_csv(REFERENCE / "study-large" / "results.csv")
+    named = {work.method for work, _ in estimate._times_in(manifest, rows)}
+    assert {one["name"] for one in foreign} <= named
+
+
+def test_a_run_with_nothing_left_to_do_reads_no_rows(monkeypatch):
+    tasks, estimator = planned("quick", "iris")
+    monkeypatch.setattr(estimate, "reference_times", None)  # not called
+    for task in tasks:
+        estimator.add(task, 1.0)
+    assert estimator.forecast([], 1).processor == 0.0
+    assert estimator.estimate(tasks[0]).seconds == 1.0
 
 
 def test_every_committed_experiment_has_a_pace():

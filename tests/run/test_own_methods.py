@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
 import shutil
+import socket
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from support import REPOSITORY
 from drmbench.config import load_experiments
 from drmbench.protocol.evaluate import evaluate
 from drmbench.protocol.selection import fit_seed
+from drmbench.report.page_appendix import unpacked
 from drmbench.report.reference import sign_reference
 from drmbench.running.execute import load_planned
 from drmbench.running.plan import make_plan
@@ -162,7 +166,11 @@ def test_cells_on_dask_find_the_module(drmbench, toys, monkeypatch):
     assert code == 0, err
     arguments = ("--out", toys / "there", "--scheduler", "local", "--jobs", 1)
     monkeypatch.chdir("/")
-    code, _, err = drmbench("run", config, *arguments)
+    with socket.socket() as other:
+        with suppress(OSError):  # a cluster of another test may have dask's port
+            other.bind(("127.0.0.1", 8787))
+            other.listen()
+        code, _, err = drmbench("run", config, *arguments)
     assert code == 0, err
     assert rows_of(toys / "there" / "trial") == rows_of(toys / "here" / "trial")
 
@@ -287,7 +295,8 @@ def test_results_are_reported_when_the_module_is_gone(drmbench, toys):
     page = toys / "page.html"
     code, _, err = drmbench("report", "--results", out, "--out", page)
     assert code == 0, err
-    assert "toys.py" in page.read_text()
+    packed = re.findall(r'id="data-\w+">([^<]+)</script>', page.read_text())
+    assert any("toys.py" in json.dumps(unpacked(block)) for block in packed)
     reference = toys / "reference"
     shutil.copytree(out, reference)
     compared = ("check", "--results", out, "--reference", reference)

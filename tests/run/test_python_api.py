@@ -34,6 +34,12 @@ EXAMPLES = REPOSITORY / "examples"
 
 
 @pytest.fixture(autouse=True)
+def one_worker(monkeypatch):
+    """Start one worker where a test does not say how many: it costs more than cells."""
+    monkeypatch.setattr("drmbench.api.experiments.default_jobs", lambda: 1)
+
+
+@pytest.fixture(autouse=True)
 def as_before(tmp_path):
     with clean_imports(tmp_path):
         yield

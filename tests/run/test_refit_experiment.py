@@ -160,7 +160,7 @@ def test_only_what_is_missing_is_computed(stored):
     assert len(kept) == 16
 
 
-def test_refits_of_rows_that_changed_or_went_are_made_anew_or_dropped(stored):
+def test_refits_of_rows_that_changed_or_went_are_made_again_or_dropped(stored):
     refit(stored)
     whole = refits_of(stored)
     again = [dict(row) for row in whole]

@@ -188,7 +188,7 @@ def test_records_of_all_experiments_below_a_folder(tmp_path):
     assert found == [("a", "0"), ("b", "0"), ("b", "1")]
 
 
-# ------------------------------------------------- a journal that is written anew
+# ------------------------------------------------- a journal that is rewritten
 
 
 def damage(journal, number):
@@ -218,7 +218,7 @@ def test_compaction_by_a_third_process_loses_and_doubles_nothing(tmp_path):
         assert (folder / "cells.rejected").read_bytes().count(b"\n") == 1
 
 
-def test_each_writing_anew_is_a_generation(tmp_path):
+def test_each_rewriting_is_a_generation(tmp_path):
     journal = filled(tmp_path)
     assert Store(tmp_path).generation == 0
     for generation in (1, 2):
@@ -229,7 +229,7 @@ def test_each_writing_anew_is_a_generation(tmp_path):
     assert Store(tmp_path).generation == 1
 
 
-def test_a_journal_of_the_same_size_written_anew_is_read_again(tmp_path):
+def test_a_journal_of_the_same_size_rewritten_is_read_again(tmp_path):
     journal = filled(tmp_path)
     mine = Store(tmp_path)
     damage(journal, 2)

@@ -48,8 +48,10 @@ def test_leave_one_out_with_kept_sizes_deletes_from_one_matrix(alpha: float) -> 
     X[y == 1] += 1.0
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
     system = DenseSystem(K, ClassPartition.of(y), alpha)
-    found = keel_readings._labels_with_kept_sizes(system, 0.1)
-    assert found.tolist() == naive_labels_with_kept_sizes(system, 0.1)
+    betas = [0.001, 0.1, 10.0]
+    found = keel_readings.labels_with_kept_sizes(system, betas)
+    for labels, beta in zip(found, betas, strict=True):
+        assert labels.tolist() == naive_labels_with_kept_sizes(system, beta)
 
 
 def test_every_reading_is_a_method_with_leave_one_out() -> None:
@@ -57,6 +59,23 @@ def test_every_reading_is_a_method_with_leave_one_out() -> None:
         method = attempt.method()
         assert method.predict_left_out is not None
         assert method.column or attempt.column
+
+
+def test_the_whole_penalty_is_twice_the_stated_one() -> None:
+    stated = keel_readings.read_method("drm-poly", "registered").candidates()
+    whole = keel_readings.read_method("drm-poly", "penalty").candidates()
+    assert whole == [{**params, "beta": 2 * params["beta"]} for params in stated]
+
+
+@pytest.mark.mirror
+def test_both_readings_together_give_a_published_cell() -> None:
+    """DRM(R) on cleveland-0_vs_4 is printed as 0.8814 ± 0.1783."""
+    method = keel_readings.read_method("drm-rbf", "penalty-kept-sizes")
+    dataset = keel_rules.load("cleveland-0_vs_4")
+    scores = keel_rules.score_candidates(dataset, method, "separate", "gmean")
+    values = keel_rules.selection_rules(scores)["LOO G-mean, first"]
+    found = [round(float(x), 4) for x in (np.mean(values), np.std(values, ddof=1))]
+    assert found == [0.8814, 0.1783]
 
 
 def test_shares_do_not_depend_on_the_true_classes() -> None:

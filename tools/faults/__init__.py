@@ -11,7 +11,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 #: What the tests have: broken configs, valid files of every format, small runs.
-_SHARED = ("run", "data", "config")
+_SHARED = (".", "run", "data", "config")
 for _name in _SHARED:
     _path = str(REPOSITORY / "tests" / _name)
     if _path not in sys.path:

@@ -41,7 +41,7 @@ class Prey:
 
 
 def prepare(folder: Path) -> Prey:
-    """Run the experiment, and let its journal be written anew once."""
+    """Run the experiment, and let its journal be rewritten once."""
     warm_up()
     small = make_small(folder, run_inline)
     whole = folder / "whole" / NAME

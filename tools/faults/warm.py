@@ -184,7 +184,7 @@ _HALVES: dict[str, Callable[..., Any]] = {
 def warm_up() -> None:
     """Import all that runs need, and become the process that orphans fall to.
 
-    What a command does anew each time, and always with the same result, is done once.
+    What a command does again each time, and always with the same result, is done once.
     """
     for name in builtin_names():
         get_method(name)

@@ -22,7 +22,16 @@ from drmbench.report.scores import (
     figure_over_splits,
     scores_of,
 )
-from drmbench.report.table import Cell, Table, count_cell, figure_cell, left, right
+from drmbench.report.table import (
+    Cell,
+    Marks,
+    Table,
+    count_cell,
+    figure_cell,
+    left,
+    right,
+    sentence,
+)
 from drmbench.words import OPTIMISTIC
 
 #: Tables on KEEL's folds.
@@ -49,8 +58,10 @@ _RULES_NOTES = (
     "Readings: libsvm, LIBSVM with C = 1 always, γ from the decades without 10 and"
     " (x·y/p)^d for a polynomial; gamma, the decades as γ; variance, exp(−d²/(2s));"
     " kept-sizes, leave-one-out in which the classes keep the size they have with the"
-    " left-out sample. Figure shares: the root of the share predicted minority times"
-    " the share predicted majority, which does not depend on the true classes.",
+    " left-out sample; penalty, β times ‖w‖² instead of ½‖w‖², so that 2β is added to"
+    " the diagonal; names joined, both. Figure shares: the root of the share predicted"
+    " minority times the share predicted majority, which does not depend on the true"
+    " classes.",
     "Rules were tried until one fitted, so a single cell is no evidence; that one rule"
     " gives many cells is.",
     f"`{_RULES_COMMAND}` computes them.",
@@ -213,21 +224,30 @@ def rules_tables(source: TableSource) -> Iterator[Table]:
         ),
         frame=counts,
     )
-    cells = cells_given(tried, [row.dataset for row in rows])
+    cells, marks = cells_given(tried, [row.dataset for row in rows]), Marks()
+    given = [
+        Cell(str(len(ways)) if ways else "none", mark=marks(*ways))
+        for cell in cells.to_dict("records")
+        for ways in [[sentence(x) for x in cell["exactly_given_by"].split("; ") if x]]
+    ]
     yield Table(
         **about,
         kind="rules-cells",
         title=f"{title}, cell by cell",
-        columns=left("data set", "column") + right("paper") + left("exactly given by"),
+        columns=(
+            *left("data set", "column"),
+            *(*right("paper"), *left("ways that give it exactly")),
+        ),
         rows=tuple(
             (
                 Cell(cell["dataset"]),
                 Cell(cell["column"]),
                 figure_cell(cell["paper_mean"], cell["paper_sd"], 4),
-                Cell(cell["exactly_given_by"] or "none"),
+                ways,
             )
-            for cell in cells.to_dict("records")
+            for cell, ways in zip(cells.to_dict("records"), given, strict=True)
         ),
+        footnotes=marks.footnotes,
         frame=cells,
     )
 

@@ -11,8 +11,11 @@ from typing import Any, Literal
 from drmbench.metrics import get_metric
 from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.scores import (
+    DISAGREEMENT,
     DISAGREES,
+    DRM_FAMILIES,
     MethodColumn,
+    Row,
     Scores,
     TableSource,
     scores_of,
@@ -21,10 +24,12 @@ from drmbench.report.statistics import complete_part, mean_ranks
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
+    Column,
+    Footnote,
+    Marks,
     Table,
     figure_cell,
     left,
-    right,
     sentence,
     signed,
 )
@@ -36,10 +41,16 @@ View = Literal["ours", "paper", "both", "difference"]
 LINES: dict[View, tuple[str, ...]] = {
     "ours": ("ours",),
     "paper": ("paper",),
-    "both": ("ours", "paper", "difference"),
+    "both": ("ours", "paper"),
     "difference": ("difference",),
 }
-SUBSTITUTE, DEVIATION, PRINTED_BOLD = "†", "‡", "§"
+PRINTED_BOLD = "§"
+#: Signs that speak for themselves: the same meaning in every table.
+SIGNS = {
+    DISAGREEMENT: DISAGREES,
+    PRINTED_BOLD: "the paper prints it in bold, though another figure of its row is"
+    " better.",
+}
 
 _Record = Mapping[Any, Any]
 
@@ -53,37 +64,33 @@ def score_table(
     """
     scores = scores_of(source, mode, metric)
     lines = LINES[view] if scores.has_paper else LINES["ours"]
-    frame, digits = scores.frame, source.digits
-    reasons: dict[str, str] = {}
+    frame, digits, marks = scores.frame, source.digits, Marks()
+    order = shown_order(scores)
+    headings = [
+        Column(column.heading, "right", mark=marks(*_overrides(scores, column)))
+        for column in (scores.columns[i] for i in order)
+    ]
     records, rows = iter(frame.to_dict("records")), []
     for row in scores.rows:
-        part, entry, mark = list(islice(records, len(scores.columns))), row.entry, ""
-        if entry.get("substitute") or entry.get("note"):
-            mark = SUBSTITUTE if entry.get("substitute") else DEVIATION
+        found, entry = list(islice(records, len(scores.columns))), row.entry
+        part, mark = [found[i] for i in order], marks(*_row_footnotes(row))
         head = Cell(row.heading, mark=mark, title=str(entry.get("title", "")))
         for line in lines:
             if line == "ours" and entry.get("missing"):
                 cells = [Cell("missing", title=entry["missing"])] * len(part)
             elif line == "ours":
-                cells = [_ours(record, digits, reasons) for record in part]
+                cells = [_ours(record, digits, marks) for record in part]
+            elif line == "paper":
+                beside = "ours" in lines
+                cells = [_theirs(record, digits, beside) for record in part]
+                cells = _best_bold(cells, scores.sign)
             else:
-                cells = [_beside(line, record, digits) for record in part]
-                cells = _best_bold(cells, scores.sign) if line == "paper" else cells
+                cells = [_difference(record, digits) for record in part]
             if line == "ours" or len(lines) == 1 or any(cell.text for cell in cells):
                 rows.append((*_heads(head, line, lines), *cells))
-    headings = (
-        f"{column.heading} {DEVIATION if any(_overrides(scores, column)) else ''}"
-        for column in scores.columns
-    )
-    footnotes = list(_source_footnotes(scores))
-    if "difference" in lines and frame["mark"].any():
-        footnotes.append(f"{DISAGREES}.")
-    if any(cell.mark == PRINTED_BOLD for row in rows for cell in row):
-        footnotes.append(
-            f"{PRINTED_BOLD} the paper prints it in bold, though another figure of its"
-            " row is better."
-        )
-    summaries = tuple(_summary_rows(scores, lines))
+    used = {mark for row in rows for cell in row for mark in cell.mark.split()}
+    signs = [Footnote(*sign) for sign in SIGNS.items() if sign[0] in used]
+    summaries = tuple(_summary_rows(scores, order, lines))
     return Table(
         experiment=source.id,
         kind="scores",
@@ -92,28 +99,48 @@ def score_table(
         title=f"{source.title}: {metric_words(metric)}, {MODES[mode].title}",
         columns=(
             *left("data set", *(["figure"] if len(lines) > 1 else [])),
-            *right(*map(str.strip, headings)),
+            *headings,
         ),
         rows=(*rows, *summaries),
         summaries=len(summaries),
-        footnotes=(*footnotes, *(f"{m} {sentence(t)}" for t, m in reasons.items())),
+        footnotes=(*marks.footnotes, *signs),
         notes=tuple(_notes(scores, lines)),
         frame=frame,
     )
+
+
+def shown_order(scores: Scores) -> list[int]:
+    """Return the places of the columns: the DRM's first, then the best by mean rank."""
+    drm = {
+        label
+        for results in (*scores.source.lenders, *scores.source.results)
+        for label, entry in results.methods.items()
+        if entry.get("family") in DRM_FAMILIES
+    }
+    ranks = mean_ranks(scores.ranked_scores())
+
+    def place(number: int) -> tuple[bool, float]:
+        column = scores.columns[number]
+        if drm & set(column.labels):
+            return False, 0.0
+        rank = float(ranks.get(column.heading, math.nan))
+        return True, math.inf if math.isnan(rank) else rank
+
+    return sorted(range(len(scores.columns)), key=place)
 
 
 def _heads(head: Cell, line: str, lines: Sequence[str]) -> tuple[Cell, ...]:
     return (head, Cell(line)) if len(lines) > 1 else (head,)
 
 
-def _ours(record: _Record, digits: int, reasons: dict[str, str]) -> Cell:
-    """Return our figure, marked with the number of its reason if it has one."""
+def _ours(record: _Record, digits: int, marks: Marks) -> Cell:
+    """Return our figure, marked with its reason if it has one."""
     mark, text, done = "", record["reason"], record["done"]
     if text:
         if 0 < record["failed"] < done:
             worst = get_metric(record["metric"]).worst
             text = f"{record['failed']} of {done} splits count as {worst:g}: {text}"
-        mark = reasons.setdefault(text, f"[{len(reasons) + 1}]")
+        mark = marks(sentence(text))
     cell = figure_cell(record["ours_mean"], record["ours_sd"], digits)
     begun = 0 < done < record["expected"]
     shown = cell.text + (f" ({done}/{record['expected']})" if begun else "")
@@ -123,15 +150,21 @@ def _ours(record: _Record, digits: int, reasons: dict[str, str]) -> Cell:
     return Cell(shown, cell.value, record["best"], mark, title)
 
 
-def _beside(line: str, record: _Record, digits: int) -> Cell:
-    """Return the paper's figure or the difference, empty where there is none."""
+def _difference(record: _Record, digits: int) -> Cell:
+    """Return ours minus the paper's figure, empty where there is none."""
     value = record["difference"]
-    if line == "difference" and not math.isnan(value):
-        return Cell(signed(value, digits), value, mark=record["mark"])
-    if line == "difference" or record["paper_best"] is None:
+    if math.isnan(value):
+        return Cell("")
+    return Cell(signed(value, digits), value, mark=record["mark"])
+
+
+def _theirs(record: _Record, digits: int, beside: bool) -> Cell:
+    """Return the paper's figure, marked if it stands beside ours and disagrees."""
+    if record["paper_best"] is None:
         return Cell("")
     cell = figure_cell(record["paper_mean"], record["paper_sd"], digits)
-    return replace(cell, bold=record["paper_best"] and cell.value is not None)
+    bold = record["paper_best"] and cell.value is not None
+    return replace(cell, bold=bold, mark=record["mark"] if beside else "")
 
 
 def _best_bold(cells: Sequence[Cell], sign: int) -> list[Cell]:
@@ -139,14 +172,16 @@ def _best_bold(cells: Sequence[Cell], sign: int) -> list[Cell]:
     figures = [sign * cell.value for cell in cells if cell.value is not None]
     best = sign * max(figures, default=math.nan)
     return [
-        replace(cell, bold=False, mark=PRINTED_BOLD)
+        replace(cell, bold=False, mark=f"{cell.mark} {PRINTED_BOLD}".strip())
         if cell.bold and cell.value != best
         else replace(cell, bold=cell.value == best)
         for cell in cells
     ]
 
 
-def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+def _summary_rows(
+    scores: Scores, order: Sequence[int], lines: Sequence[str]
+) -> Iterator[tuple[Cell, ...]]:
     """Give wins and mean ranks of ours and of the paper's, as far as they are shown."""
     ours, paper = scores.ranked_scores(), scores.published_scores()
     wins = {
@@ -162,7 +197,7 @@ def _summary_rows(scores: Scores, lines: Sequence[str]) -> Iterator[tuple[Cell, 
             values = values.astype(float).round(digits)
             best = values.max() if title == "wins" else values.min()
             cells = []
-            for column in scores.columns:
+            for column in (scores.columns[i] for i in order):
                 value = float(values.get(column.heading, math.nan))
                 if math.isnan(value):
                     none = line == "paper" and column.added
@@ -178,37 +213,21 @@ def _overrides(scores: Scores, column: MethodColumn) -> dict[str, None]:
     texts: dict[str, None] = {}
     for results in scores.source.results:
         found = results.selection_overrides(scores.mode)
-        texts |= dict.fromkeys(found[x] for x in column.labels if x in found)
+        texts |= dict.fromkeys(sentence(found[x]) for x in column.labels if x in found)
     return texts
 
 
-def _source_footnotes(scores: Scores) -> dict[str, None]:
-    """Return what † and ‡ mean: data sets, selection, deviations."""
-    lines = []
-    for row in scores.rows:
-        entry, note = row.entry, row.entry.get("note") or ""
-        if substitute := entry.get("substitute"):
-            text = f"{SUBSTITUTE} {row.heading}: {substitute} stood in for it"
-            lines.append(sentence(f"{text}: {note}" if note else text))
-        elif note:
-            lines.append(f"{DEVIATION} {row.heading}: {sentence(note)}")
-        if missing := entry.get("missing"):
-            how = f" `{entry['get']}` would get it." if entry.get("get") else ""
-            lines.append(f"{row.heading} is missing: {sentence(missing)}{how}")
-    selections: dict[str, list[str]] = {}
-    for column in scores.columns:
-        for text in _overrides(scores, column):
-            selections.setdefault(text, []).append(column.heading)
-    lines += [
-        f"{DEVIATION} {', '.join(headings)}: {sentence(text)}"
-        for text, headings in selections.items()
-    ]
-    lines += [
-        f"{DEVIATION} {sentence(text)}"
-        for results in scores.source.results
-        for text in results.experiment.deviations
-    ]
-    return dict.fromkeys(lines)
+def _row_footnotes(row: Row) -> Iterator[str]:
+    """Give what is to be known of a data set: a stand-in, a remark, why it is away."""
+    entry, note = row.entry, row.entry.get("note") or ""
+    if substitute := entry.get("substitute"):
+        text = f"{row.heading}: {substitute} stood in for it"
+        yield sentence(f"{text}: {note}" if note else text)
+    elif note:
+        yield f"{row.heading}: {sentence(note)}"
+    if missing := entry.get("missing"):
+        how = f" `{entry['get']}` would get it." if entry.get("get") else ""
+        yield f"{row.heading} is missing: {sentence(missing)}{how}"
 
 
 def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
@@ -228,6 +247,11 @@ def _notes(scores: Scores, lines: Sequence[str]) -> Iterator[str]:
         f"Selection of parameters: {text}."
         for results in source.results
         if (text := results.selection(scores.mode))
+    )
+    yield from dict.fromkeys(
+        sentence(text)
+        for results in source.results
+        for text in results.experiment.deviations
     )
     for lender in source.lenders:
         overrides = lender.selection_overrides(scores.mode)

@@ -159,7 +159,7 @@ def _notes(scores: Scores, tested: pd.DataFrame) -> Iterator[str]:
         yield f"Rejected after Holm: {listed}."
     yield (
         "A rejection does not say who is right: what is known to differ in data,"
-        " methods and selection is marked ‡ in the table of scores."
+        " methods and selection is said below the table of scores."
     )
     published = scores.source.published
     assert published is not None

@@ -6,12 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from drmbench.data import catalogue
 from drmbench.report.fold_statistics import ROPE
 from drmbench.report.leaderboard import board, comparisons
 from drmbench.report.protocol_words import times
-from drmbench.report.regimes import REGIMES
-from drmbench.report.score_pool import ScorePool, pool_of
+from drmbench.report.score_pool import ScorePool, regime_pools
 from drmbench.report.signed_rank import LEAST_DIFFERENCES
 from drmbench.report.statistics import ALPHA, friedman
 from drmbench.report.table import (
@@ -40,15 +38,10 @@ def leaderboard_tables(
 ) -> Iterator[Table]:
     """Give the leaderboard of each regime in honest mode, and its comparisons.
 
-    Experiments that trained on a part of the training rows, to be quick, take no part;
-    a regime with fewer than three data sets or two complete methods has no table. The
+    A regime with fewer than three data sets or two complete methods has no table. The
     origins are those of the catalogue unless others are given.
     """
-    if origins is None:
-        origins = catalogue.origins()
-    whole = [r for r in results if r.experiment.split.max_train is None]
-    for regime in REGIMES:
-        pool = pool_of(whole, regime.name, origins=origins)
+    for pool in regime_pools(results, origins):
         if len(pool.scores) >= _FEWEST and len(pool.complete) > 1:
             yield leaderboard_table(pool)
             if pool.entry:
@@ -63,7 +56,9 @@ def _about(pool: ScorePool) -> dict[str, Any]:
 def _title(pool: ScorePool, what: str) -> str:
     regime = pool.regime.title
     metric, mode = metric_words(pool.metric), MODES[pool.mode].title
-    return f"{regime[0].upper()}{regime[1:]}: {what} by {metric}, {mode}"
+    if regime[1:2].isalpha():  # p of "p ≫ n" is a symbol, not a word
+        regime = f"{regime[0].upper()}{regime[1:]}"
+    return f"{regime}: {what} by {metric}, {mode}"
 
 
 def leaderboard_table(pool: ScorePool) -> Table:
@@ -82,6 +77,7 @@ def leaderboard_table(pool: ScorePool) -> Table:
             Column("select and fit", "right", "s"),
         ),
         rows=tuple(_board_row(*pair) for pair in enumerate(frame.to_dict("records"))),
+        heads=2,
         notes=tuple(_board_notes(pool)),
         frame=frame,
     )
@@ -118,9 +114,9 @@ def _board_notes(pool: ScorePool) -> Iterator[str]:
         source = "each taken for an origin of its own"
     yield (
         f"{times(number, 'data set')} ({pool.regime.rule}), {source};"
-        f" experiments: {', '.join(pool.experiments)}."
-        " Methods are compared on the same splits of a data set; grids and selection"
-        " are those of its experiment."
+        f" experiments: {', '.join(pool.sources)}."
+        " Methods are compared on the same splits of a data set and are selected alike;"
+        " grids are those of the experiment."
     )
     yield (
         "Ranks are among the methods that are complete on all of them; the others stand"

@@ -7,9 +7,10 @@ fit of the same split did. How each method selects is in the manifest.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -19,6 +20,7 @@ from drmbench.report.scores import TableSource
 from drmbench.report.table import (
     NO_FIGURE,
     Cell,
+    Marks,
     Table,
     figure_cell,
     left,
@@ -31,8 +33,6 @@ from drmbench.words import MODES
 if TYPE_CHECKING:
     from drmbench.config.model import MethodRef
     from drmbench.protocol.selection import SelectionPlan
-
-NO_SHORTCUT = "†"
 
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 
@@ -47,15 +47,22 @@ _NOTES = (
     " folds are few; and what a call costs however few rows it predicts is not counted,"
     " which is too little for leave-one-out.",
 )
-_NO_SHORTCUT_NOTE = (
-    f"{NO_SHORTCUT} has no shortcut for this selection: the search that was timed is"
-    " the naive one, so the factor tells how far off the estimate is."
+_NO_SHORTCUT = (
+    "has no shortcut for this selection: the search that was timed is the naive one, so"
+    " the factor tells how far off the estimate is."
 )
 _SKIPPED = (
     "{skipped:,} of {runs:,} runs are not counted, since their selection looked at a"
     " subset of the training rows: the time of the final fit, which is to all rows,"
     " does not tell what a refit on the subset takes."
 )
+
+
+#: What a cost is made of, of each run.
+_COLUMNS = [
+    *("dataset", "method", "n_train", "n_test"),
+    *("seconds_select", "seconds_fit", "seconds_predict"),
+]
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ def naive_tables(source: TableSource) -> Iterator[Table]:
     Experiments whose stored config cannot be read any more are left out.
     """
     unread = [found.name for found in source.results if not found.plans_known]
-    for mode in source.modes:
+    for mode in sorted(source.modes, key=lambda mode: mode != "honest"):
         read = [found for found in source.results if found.plans_known]
         costs = [cost for found in read if len(cost := naive_cost(found, mode))]
         if any(cost["refits_naive"].notna().any() for cost in costs):
@@ -113,13 +120,15 @@ def naive_cost(results: Results, mode: ScalingMode) -> pd.DataFrame:
     searches = {ref.label: Search.stored(results, ref, mode) for ref in refs}
     rows = results.rows
     done = rows[(rows["mode"] == mode) & (rows["status"] == "ok")]
-    groups = dict(iter(done.groupby(["dataset", "method"])))
+    groups: dict[tuple[str, str], list[dict[Any, Any]]] = defaultdict(list)
+    for run in done[_COLUMNS].to_dict("records"):
+        groups[run["dataset"], run["method"]].append(run)
     records = []
     for dataset in results.datasets:
         for method, search in searches.items():
             if (dataset, method) not in groups:
                 continue
-            runs = groups[dataset, method].to_dict("records")
+            runs = groups[dataset, method]
             most = search.plan.rows_used or math.inf
             counted = [run for run in runs if run["n_train"] <= most]
             there = search.candidates * search.scalings > 1 and bool(counted)
@@ -157,8 +166,8 @@ def _table(
     source: TableSource, mode: ScalingMode, costs: pd.DataFrame, unread: Sequence[str]
 ) -> Table:
     parts = dict(iter(costs.groupby("method")))
-    rows = [_row(method, parts[method]) for method in source.methods if method in parts]
-    footnotes = [_NO_SHORTCUT_NOTE] if any(row[-1].mark for row in rows) else []
+    there, marks = [method for method in source.methods if method in parts], Marks()
+    rows = [_row(method, parts[method], marks) for method in there]
     notes, selecting = list(_NOTES), _selecting(costs)
     runs = selecting["runs"].sum()
     if skipped := runs - selecting["runs_counted"].sum():
@@ -182,7 +191,7 @@ def _table(
             *right("selection took", "naively, estimated", "factor"),
         ),
         rows=tuple(rows),
-        footnotes=tuple(footnotes),
+        footnotes=marks.footnotes,
         notes=(*notes, *machines(source.results)),
         frame=costs,
     )
@@ -192,7 +201,7 @@ def _selecting(costs: pd.DataFrame) -> pd.DataFrame:
     return costs[costs["candidates"] * costs["scalings"] > 1]
 
 
-def _row(method: str, costs: pd.DataFrame) -> tuple[Cell, ...]:
+def _row(method: str, costs: pd.DataFrame, marks: Marks) -> tuple[Cell, ...]:
     sizes = sorted(set(costs["candidates"]))
     runs, counted = costs["runs"].sum(), costs["runs_counted"].sum()
     of_all = "" if counted == runs else f" of {runs:,}"
@@ -210,7 +219,7 @@ def _row(method: str, costs: pd.DataFrame) -> tuple[Cell, ...]:
     measured, naive = map(math.fsum, (used["seconds_select"], used["seconds_naive"]))
     factor = figure_cell(naive / measured if measured else None)
     if measured and not any(used["shortcut"]):
-        factor = replace(factor, mark=NO_SHORTCUT)
+        factor = replace(factor, mark=marks(_NO_SHORTCUT))
     return (
         *known,
         Cell(f"{refits:,}", refits),

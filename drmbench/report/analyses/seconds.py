@@ -13,10 +13,12 @@ from drmbench.report.table import (
     NO_FIGURE,
     Cell,
     Column,
+    Marks,
     Table,
     figure_cell,
     left,
     right,
+    sentence,
 )
 from drmbench.running.results import Results
 from drmbench.words import MODES
@@ -108,50 +110,49 @@ def measured_tables(results: Results) -> Iterator[Table]:
         examples = sorted(set(rows["examples"].dropna()))
         counts = " or ".join(f"{number:.0f}" for number in examples)
         note = f"Mean ± standard deviation over {counts} test examples."
+        marks = Marks()
         yield Table(
             experiment=results.name,
             kind="measured",
             metric=quantity,
             title=f"{results.experiment.title or results.name}: {words}",
             columns=(*left("data set"), *right(heading, *results.methods)),
-            rows=tuple(_measured_rows(results, by, value, spread)),
-            footnotes=tuple(_measured_footnotes(results)),
-            notes=(note, *machines([results])),
+            rows=tuple(_measured_rows(results, by, value, spread, marks)),
+            heads=2,
+            footnotes=marks.footnotes,
+            notes=(note, *_measured_notes(results), *machines([results])),
             frame=rows[[*keys, value, spread]],
         )
 
 
 def _measured_rows(
-    results: Results, by: str, value: str, spread: str
+    results: Results, by: str, value: str, spread: str, marks: Marks
 ) -> Iterator[tuple[Cell, ...]]:
     order = {name: number for number, name in enumerate(results.datasets)}
     groups: dict[Any, pd.DataFrame] = dict(iter(results.rows.groupby(["dataset", by])))
     for dataset, at in sorted(groups, key=lambda place: (order[place[0]], place[1])):
         part = groups[dataset, at].drop_duplicates("method").set_index("method")
         found: dict[Any, dict[Any, Any]] = part.to_dict("index")
+        entry, mark = results.datasets[dataset], ""
+        if entry.get("substitute"):
+            mark = marks(f"{entry['substitute']} stood in for it.")
         cells = []
         for method in results.methods:
             row = found.get(method)
             if row is None or row["status"] != "ok":
                 why = "not run" if row is None else f"{row['status']}: {row['reason']}"
-                cells.append(Cell(NO_FIGURE, title=why))
+                cells.append(Cell(NO_FIGURE, mark=marks(sentence(why)), title=why))
                 continue
             cell = figure_cell(float(row[value]), float(row[spread]))
             share = float(row.get("converged", 1.0))
             part_of = "" if share >= 1.0 else f" ({share:.0%} converged)"
             cells.append(Cell(cell.text + part_of, cell.value))
         text = f"{at:,.0f}" if by == "n_train" else f"{at:g}"
-        yield Cell(dataset), Cell(text, float(at)), *cells
+        yield Cell(dataset, mark=mark), Cell(text, float(at)), *cells
 
 
-def _measured_footnotes(results: Results) -> Iterator[str]:
-    bad = results.rows[results.rows["status"] != "ok"]
-    for row in bad.drop_duplicates(["dataset", "method"]).to_dict("records"):
-        why = f"{row['status']}: {row['reason']}"
-        yield f"{NO_FIGURE} {row['dataset']}, {row['method']}: {why}."
+def _measured_notes(results: Results) -> Iterator[str]:
     for name, entry in results.datasets.items():
         if entry.get("missing"):
-            yield f"{name} is missing: {entry['missing']}."
-        elif entry.get("substitute"):
-            yield f"† {name}: {entry['substitute']} stood in for it."
-    yield from (f"‡ {text}" for text in results.experiment.deviations)
+            yield f"{name} is missing: {sentence(entry['missing'])}"
+    yield from map(sentence, results.experiment.deviations)

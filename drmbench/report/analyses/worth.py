@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from drmbench.metrics import TIE_TOLERANCE
+from drmbench.report.analyses.comparison import shown_order
 from drmbench.report.scores import (
     Row,
     Scores,
@@ -95,7 +96,7 @@ def modes_table(source: TableSource, metric: str) -> Table | None:
     paper = scores_of(source, "paper", metric, merged=False)
     honest = scores_of(source, "honest", metric, merged=False)
     frame = paper_minus_honest(paper.frame, honest.frame)
-    gains = paper.sign * paper.wide(frame["difference"])
+    gains = paper.sign * paper.wide(frame["difference"]).iloc[:, shown_order(honest)]
     lines = [*gains.iterrows(), ("mean", gains.mean()), ("median", gains.median())]
     return Table(
         experiment=source.id,

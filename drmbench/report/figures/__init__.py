@@ -6,20 +6,25 @@ import io
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import ft2font
 
 from drmbench.errors import InputError, quoted, reason_of, refused
 from drmbench.files import replacing
-from drmbench.paper import published_table
-from drmbench.report.figures import ablation, measured, published, ranks, tradeoff
 from drmbench.report.figures.drawing import Drawing, NothingToDrawError
-from drmbench.report.figures.style import fix_layout, house_style, unknown_letters
+from drmbench.report.figures.ranks import LEAST_DATASETS, LEAST_METHODS
+from drmbench.report.figures.recipes import recipes
+from drmbench.report.figures.style import (
+    fix_layout,
+    headed,
+    house_style,
+    unknown_letters,
+)
 from drmbench.report.render import link_text, markdown_prose
-from drmbench.running.results import Results, load_results
+from drmbench.running.results import Results, experiments_in, load_results
 
 __all__ = [
     "FORMATS",
@@ -53,50 +58,32 @@ _HEAD = (
 _SECTION = re.compile(r"^<!-- figure: (\S+) -->\n", re.MULTILINE)
 
 
-def _recipes(
-    found: Results, others: Mapping[str, Results]
-) -> list[Callable[[Results], Drawing]]:
-    """Return what draws each figure of an experiment, in the order of the index."""
-    if found.experiment.kind == "timing":
-        return [measured.draw_time]
-    if found.experiment.kind == "convergence":
-        return [measured.draw_objective, measured.draw_beta]
-    recipes: list[Callable[[Results], Drawing]] = []
-    if ablation.has_selected(found):
-        recipes.append(ablation.draw_selected)
-    recipes += [
-        partial(ablation.draw_fixed, kernel=kernel)
-        for kernel in ablation.swept_kernels(found)
-    ]
-    recipes.append(partial(ranks.draw_ranks, others=others))
-    if published_table(found.experiment.reproduces):
-        recipes.append(published.draw_published)
-    recipes.append(tradeoff.draw_tradeoff)
-    if {"paper", "honest"} <= set(found.modes):
-        recipes.append(published.draw_modes)
-    return recipes
-
-
 def draw_all(
     results: Mapping[str, Results], *, say: Say = logger.warning
 ) -> Iterator[Drawing]:
-    """Draw every figure that results have rows for, experiment by experiment.
+    """Draw every figure of results: experiment by experiment, then those of several.
 
-    `say` gets a message for each figure that has no usable rows, or names in letters
-    that its font does not have.
+    A drawing names the experiments whose rows it shows. `say` gets a message for each
+    figure that has no usable rows, or names in letters that its font does not have, and
+    one if no rule gives the results any figure.
     """
-    for found in results.values():
-        for draw in _recipes(found, results):
-            try:
-                with house_style():
-                    drawing = draw(found)
-                    fix_layout(drawing.figure)
-            except NothingToDrawError as error:
-                say(f"no figure: {error}")
-            else:
-                if unknown := unknown_letters(drawing.figure):
-                    say(f"{drawing.id}: letters drawn as boxes: {unknown[:20]}")
-                yield drawing
+    ways = list(recipes(results))
+    for draw in ways:
+        try:
+            with house_style():
+                drawing = draw()
+                fix_layout(drawing.figure)
+        except NothingToDrawError as error:
+            say(f"no figure: {error}")
+        else:
+            if unknown := unknown_letters(drawing.figure, drawing.title):
+                say(f"{drawing.id}: letters drawn as boxes: {unknown[:20]}")
+            yield drawing
+    if results and not ways:
+        say(
+            f"no figure: {', '.join(results)}: ranks need {LEAST_METHODS} methods on"
+            f" {LEAST_DATASETS} data sets"
+        )
 
 
 def drawn_with() -> str:
@@ -108,17 +95,24 @@ def drawn_with() -> str:
 
 
 def rendered(drawing: Drawing, suffix: str) -> bytes:
-    """Return a drawing as the bytes of a file in one of :data:`FORMATS`."""
-    stream = io.BytesIO()
-    metadata = {**_NO_DATES[suffix], "Title": drawing.title}
-    with house_style():
-        drawing.figure.savefig(stream, format=suffix, dpi=_DPI, metadata=metadata)
-    return stream.getvalue()
+    """Return a drawing, under its title, as a file in one of :data:`FORMATS`."""
+    with house_style(), headed(drawing.figure, drawing.title) as whole:
+        return _saved(drawing, suffix, bbox_inches=whole)
 
 
 def to_svg(drawing: Drawing) -> str:
-    """Return a drawing as the text of an SVG file."""
-    return rendered(drawing, "svg").decode("utf-8")
+    """Return a drawing as the text of an SVG file; the title is not in the picture."""
+    with house_style():
+        return _saved(drawing, "svg").decode("utf-8")
+
+
+def _saved(drawing: Drawing, suffix: str, **options: Any) -> bytes:
+    stream = io.BytesIO()
+    metadata = {**_NO_DATES[suffix], "Title": drawing.title}
+    drawing.figure.savefig(
+        stream, format=suffix, dpi=_DPI, metadata=metadata, **options
+    )
+    return stream.getvalue()
 
 
 def write_figures(
@@ -131,7 +125,8 @@ def write_figures(
 ) -> list[Path]:
     """Draw stored results into ``out/figures``, with an index of the captions.
 
-    No `names` means all experiments; otherwise the index keeps what it says of others.
+    No `names` means all experiments. Otherwise those figures are drawn that show one of
+    them, with all other rows that they show, and the index keeps what it has of others.
     `formats` are some of :data:`FORMATS`, or ``all``; `say` is as for :func:`draw_all`.
     Returns the files, the index last. Raises InputError if there are no such results or
     formats, or a file cannot be written.
@@ -148,10 +143,14 @@ def write_figures(
             f" {results_folder}` would make some, or name another folder with"
             " --results."
         )
+    rest = [name for name in experiments_in(results_folder) if name not in results]
+    together = {**results, **(load_results(results_folder, rest) if rest else {})}
     folder = out / "figures"
     written, sections = [], {}
     try:
-        for drawing in draw_all(results, say=say):
+        for drawing in draw_all(dict(sorted(together.items())), say=say):
+            if names and not set(names) & set(drawing.experiments):
+                continue
             files = {suffix: f"{drawing.id}.{suffix}" for suffix in suffixes}
             for suffix, name in files.items():
                 written.append(_write(folder / name, rendered(drawing, suffix)))
@@ -176,10 +175,12 @@ def _section(drawing: Drawing, files: Mapping[str, str]) -> str:
     """Return what the index says of a figure: it shows one format and links others."""
     shown = files.get("svg") or files.get("png", "")
     title, caption = markdown_prose(drawing.title), markdown_prose(drawing.caption)
+    # The picture says its title; where none is shown, the heading does.
+    heading = f"`{drawing.id}`" if shown else title
     image = f"![{link_text(title)}]({shown})\n\n" if shown else ""
     links = [f"[{s.upper()}]({name})" for s, name in files.items() if name != shown]
     return (
-        f"<!-- figure: {drawing.id} -->\n## {title}\n\n"
+        f"<!-- figure: {drawing.id} -->\n## {heading}\n\n"
         f"{image}{caption}\n\n{' · '.join([*links, drawn_with()])}\n"
     )
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.figure import Figure
 
 from drmbench.errors import DrmbenchError
 from drmbench.paper import published_table
 from drmbench.protocol.protocol import ScalingMode
+from drmbench.report.analyses.sensitivity import fixed_pairs, fixed_value
+from drmbench.report.figures.style import OVERSAMPLED
 from drmbench.report.protocol_words import split_words, times
-from drmbench.report.scores import Scores, plain_first, scores_of, table_sources
+from drmbench.report.score_pool import ENTRIES
+from drmbench.report.scores import (
+    DRM_FAMILIES,
+    Scores,
+    plain_first,
+    scores_of,
+    table_sources,
+)
 from drmbench.report.statistics import CompletePart
 from drmbench.running.results import Results
 from drmbench.words import MODES, TABLE_PREPARED, metric_words
@@ -20,6 +31,9 @@ from drmbench.words import MODES, TABLE_PREPARED, metric_words
 _LISTED = 6
 #: Marks a data set for which a relative stands in.
 STAND_IN = "†"
+#: What bars around points are.
+INTERVAL = "95 % bootstrap intervals over origins"
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _PAPER_FIGURES = {f"figure{number}" for number in range(1, 6)}
 
 
@@ -28,14 +42,27 @@ class Drawing:
     """A picture and the words that belong to it."""
 
     id: str  #: Stem of its files: the experiment or table, and what is shown
-    title: str  #: One line
+    title: str  #: What it shows to be so, in one line, chosen by the rows
     #: What is shown, of how many data sets, under which protocol, and what is missing
     caption: str
     figure: Figure  #: The picture, without title and caption
+    experiments: tuple[str, ...] = ()  #: Names of those whose rows it shows
 
 
 class NothingToDrawError(DrmbenchError):
     """The results have no row that a drawing could show; the text says which."""
+
+
+def ordinal(number: int) -> str:
+    """Say which of several something is.
+
+    Examples
+    --------
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st']
+    """
+    teens = 10 < number % 100 < 14
+    return f"{number}{'th' if teens else _ENDINGS.get(number % 10, 'th')}"
 
 
 def fair_mode(results: Results) -> ScalingMode:
@@ -79,21 +106,48 @@ def method_names(results: Results) -> dict[str, str]:
     return names
 
 
+def methods_of(results: Mapping[str, Results], names: Sequence[str]) -> dict[str, Any]:
+    """Return the manifest's entries of the methods of some experiments, by label."""
+    return {
+        label: entry for name in names for label, entry in results[name].methods.items()
+    }
+
+
 def beta_sweeps(results: Results) -> dict[str, dict[float, str]]:
-    """Return labels by β, in its order, of each method run at several fixed values."""
+    """Return labels by β, in its order, of each method run at several fixed values.
+
+    Where α is fixed, too, it is no sweep over β alone.
+    """
     found: dict[str, dict[float, str]] = {}
     for label, entry in results.methods.items():
-        beta = entry["params"].get("beta")
-        if isinstance(beta, int | float):
-            found.setdefault(entry["name"], {})[float(beta)] = label
+        beta = fixed_value(entry, "beta")
+        if beta is not None and fixed_value(entry, "alpha") is None:
+            found.setdefault(entry["name"], {})[beta] = label
     several = {name: labels for name, labels in found.items() if len(labels) > 1}
     return {name: dict(sorted(labels.items())) for name, labels in several.items()}
 
 
 def competing_methods(results: Results) -> list[str]:
-    """Return the labels of methods that are not one value of β of several."""
+    """Return the labels of methods that are not one value of α or β of several."""
     swept = {x for labels in beta_sweeps(results).values() for x in labels.values()}
+    swept |= fixed_pairs(results).keys()
     return [label for label in results.methods if label not in swept]
+
+
+def is_drm(method: Mapping[str, Any]) -> bool:
+    """Tell whether a manifest's method is a DRM, over-sampled or not."""
+    family = str(method.get("family") or "")
+    return family.removeprefix(OVERSAMPLED) in DRM_FAMILIES
+
+
+def drm_entry(labels: Sequence[str], methods: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the DRM that stands for the method among some labels, or an empty text.
+
+    It is the first of :data:`~drmbench.report.score_pool.ENTRIES`, else the first DRM.
+    """
+    there = [label for label in labels if is_drm(methods[label])]
+    named = [label for name in ENTRIES for label in there if label == name]
+    return next(iter([*named, *there]), "")
 
 
 def experiment_scores(
@@ -111,16 +165,32 @@ def experiment_scores(
     return scores_of(source, mode, source.metric)
 
 
+def mode_sentence(mode: ScalingMode) -> str:
+    """Say how features are scaled, and why methods of a regime can be compared."""
+    words = MODES[mode].caption
+    return (
+        f"{words[0].upper()}{words[1:]}; in a panel all methods have the same splits"
+        " and are selected alike."
+    )
+
+
+def source_sentence(names: Sequence[str]) -> str:
+    """Say which rows a figure is drawn from, and by which command."""
+    command = shlex.join(["drmbench", "figures", *(names if len(names) == 1 else ())])
+    experiments = "experiment" if len(names) == 1 else "experiments"
+    return f"Source: {experiments} {', '.join(names)}; drawn by `{command}`."
+
+
 def caption(
     results: Results, datasets: Iterable[str], missing: Sequence[str], *sentences: str
 ) -> str:
-    """Join sentences, then say what stands in for data sets and what is not shown."""
+    """Join sentences, then say the source, what stands in, and what is not shown."""
     relatives = [
         f"{name} ({results.datasets[name]['substitute']})"
         for name in datasets
         if results.datasets[name].get("substitute")
     ]
-    more = []
+    more = [source_sentence([results.name])]
     if relatives:
         more.append(f"{STAND_IN} a relative stands in: {listed(relatives)}.")
     if missing:
@@ -186,7 +256,10 @@ def machine_sentence(results: Results) -> str:
     """Say where times were measured."""
     there = results.manifest.get("environment") or {}
     threads = times(int(there.get("threads") or 1), "thread")
-    return f"Times on {there.get('cpu') or 'an unnamed processor'}, {threads}."
+    return (
+        f"Times on {there.get('cpu') or 'an unnamed processor'}, {threads}; other work"
+        " may have been on the machine."
+    )
 
 
 def listed(names: Sequence[str]) -> str:

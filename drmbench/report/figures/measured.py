@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -26,12 +27,15 @@ from drmbench.report.figures.drawing import (
 from drmbench.report.figures.style import (
     DOUBLE,
     GREY,
+    PAPER,
     SOLVERS,
     Look,
     grid_of_panels,
     legend_above,
+    log_limits,
     log_ticks,
     new_figure,
+    plain_numbers,
 )
 from drmbench.report.protocol_words import times
 from drmbench.running.results import Results
@@ -40,6 +44,10 @@ from drmbench.running.results import Results
 TRACE_BETA = 1e4
 #: Relative gaps below this are rounding and no longer convergence.
 ROUNDING = 1e-15
+#: From this relative gap on an algorithm is near the lowest objective.
+NEAR = 1e-6
+#: Time grows linearly where a straight line explains this share of its variance.
+STRAIGHT = 0.95
 #: A band that would reach zero, which has no place on a logarithmic axis, ends at this
 #: share of the mean.
 BAND_ENDS = 0.1
@@ -53,44 +61,109 @@ _ROWS = (
 
 
 def draw_time(results: Results) -> Drawing:
-    """Draw the time of one test example against the training size, log-log."""
+    """Draw the time of one test example against the training size, on linear axes."""
     rows = _measured_rows(results, ["n_train", "seconds_example"])
     datasets = _shown_datasets(results, rows)
-    figure, panels = grid_of_panels(len(datasets), columns=3, height=1.75)
-    guides = []
+    figure, panels = grid_of_panels(
+        len(datasets), columns=3, height=1.9, width=DOUBLE, shared=False
+    )
+    lines = straight_lines(rows)
     for panel, dataset in zip(panels, datasets, strict=True):
-        panel.set(xscale="log", yscale="log", title=dataset_name(results, dataset))
-        _plot_series(panel, results, rows, dataset, "n_train", *_ROWS[1][:2])
-        # Time proportional to n, below all curves.
-        part = rows[rows["dataset"] == dataset]
-        ends = np.array([part["n_train"].min(), part["n_train"].max()], dtype=float)
-        guide = 0.5 * (part["seconds_example"] / part["n_train"]).min() * ends
-        panel.plot(ends, guide, color=GREY, lw=0.8, ls=(0, (1, 1)), label="slope 1")
-        guides.append(guide[0])
-    mean, spread = rows["seconds_example"], rows["seconds_sd"].fillna(0)
-    panels[0].set_ylim(*log_limits(np.concatenate([mean, mean + spread, guides])))
-    log_ticks(panels[0].xaxis)
-    log_ticks(panels[0].yaxis)
+        panel.set_title(dataset_name(results, dataset))
+        for label, series in _series(results, rows, dataset, "n_train"):
+            _plot_sizes(panel, _solver_look(results, label), series)
+        for line in lines[lines["dataset"] == dataset].to_dict("records"):
+            look = _solver_look(results, str(line["method"]))
+            # From zero on: a line that misses it shows a cost that does not grow.
+            ends = np.array([0.0, line["largest"]])
+            fitted = 1e3 * (line["fixed"] + line["slope"] * ends)
+            panel.plot(ends, fitted, color=look.colour, ls=look.line, lw=0.9, zorder=1)
+        panel.set(xlim=(0, None), ylim=(0, None))
+        panel.xaxis.set_major_locator(MaxNLocator(4))
+        panel.xaxis.set_major_formatter(plain_numbers())
     figure.supxlabel("training samples n")
-    figure.supylabel("time of one test example (s)")
+    figure.supylabel("time of one test example (ms)")
     legend_above(figure, panels)
     return Drawing(
         f"{results.name}_time",
-        "Time of one test example against the number of training samples"
-        + paper_figure(results, 1),
+        _time_title(lines) + paper_figure(results, 1),
         _caption(
             results,
             rows,
-            "Time of one test example against the number n of training samples: mean"
-            f" over {range_words(rows['examples'].dropna())} test examples, and a band"
-            f" of ± 1 standard deviation (not below {BAND_ENDS:g} of the mean); the"
-            " dotted line is proportional to n.",
+            "Time of one test example in milliseconds against the number n of training"
+            f" samples: mean over {range_words(rows['examples'].dropna())} test"
+            " examples and ± 1 standard deviation. Axes are linear and begin at zero;"
+            " lines are straight, by least squares"
+            f" ({_fits(results, lines)}), and where they begin above zero there is a"
+            " cost that does not grow with n.",
             f"; {constants(rows, 'alpha', 'beta', 'iterations')}, linear kernel.",
             machine_sentence(results),
             counted="sizes",
         ),
         figure,
+        (results.name,),
     )
+
+
+def straight_lines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Fit the time of an example by a straight line in n, by least squares.
+
+    One row per data set and method with at least three sizes: ``dataset``, ``method``,
+    ``fixed`` and ``slope`` in seconds, ``r2``, the share of the variance it explains,
+    and ``largest``, the largest n.
+    """
+    records = []
+    for (dataset, method), part in rows.groupby(["dataset", "method"], sort=False):
+        n, seconds = (
+            part[name].to_numpy(dtype=float) for name in ("n_train", "seconds_example")
+        )
+        if len(np.unique(n)) < 3:
+            continue
+        slope, fixed = np.polyfit(n, seconds, 1)
+        left = float(((seconds - fixed - slope * n) ** 2).sum())
+        whole = float(((seconds - seconds.mean()) ** 2).sum())
+        r2 = 1 - left / whole if whole else 1.0
+        records.append((dataset, method, fixed, slope, r2, n.max()))
+    columns = ["dataset", "method", "fixed", "slope", "r2", "largest"]
+    return pd.DataFrame(records, columns=columns)
+
+
+def _time_title(lines: pd.DataFrame) -> str:
+    """Say whether time grows along a straight line."""
+    if lines.empty:
+        return "Time of one test example against the number of training samples"
+    straight = lines["r2"] >= STRAIGHT
+    if straight.all():
+        least = math.floor(1e3 * lines["r2"].min()) / 1e3
+        return (
+            "Time of one test example grows linearly with n: straight lines explain"
+            f" at least {least:.1%} of it"
+        )
+    return (
+        f"Time of one test example grows linearly with n in {int(straight.sum())} of"
+        f" {len(lines)} cases (straight lines explain {STRAIGHT:.0%})"
+    )
+
+
+def _fits(results: Results, lines: pd.DataFrame) -> str:
+    by_method = lines.groupby("method", sort=False)["r2"].min()
+    said = [
+        f"{_solver_look(results, str(method)).name} R² ≥"
+        f" {math.floor(1e3 * r2) / 1e3:.3f}"
+        for method, r2 in by_method.items()
+    ]
+    return ", ".join(said) or "fewer than three sizes: no line"
+
+
+def _plot_sizes(panel: Axes, look: Look, series: pd.DataFrame) -> None:
+    """Draw mean milliseconds and ± a deviation at each size."""
+    n, middle = (
+        series[name].to_numpy(dtype=float) for name in ("n_train", "seconds_example")
+    )
+    room = np.nan_to_num(series["seconds_sd"].to_numpy(dtype=float))
+    lower = np.maximum(middle - room, 0.0)
+    panel.vlines(n, 1e3 * lower, 1e3 * (middle + room), color=look.colour, lw=0.8)
+    look.plot(panel, n, 1e3 * middle, ls="")
 
 
 def draw_objective(results: Results) -> Drawing:
@@ -112,23 +185,56 @@ def draw_objective(results: Results) -> Drawing:
     legend_above(figure, panels)
     return Drawing(
         f"{results.name}_objective",
-        f"Objective against iteration{paper_figure(results, 2)}",
+        _objective_title(results, reached(results, rows)) + paper_figure(results, 2),
         _caption(
             results,
             rows,
             "Objective against iteration, as (objective − lowest) / |lowest| with the"
-            " lowest value that any of the algorithms found on the data set; gaps below"
-            f" {ROUNDING:g}, which are rounding, are left out.",
+            " lowest value that any of the algorithms found on the data set; the dotted"
+            f" line is a gap of {NEAR:g}; gaps below {ROUNDING:g}, which are rounding,"
+            " are left out.",
             " training samples, one test example;"
             f" {constants(rows, 'alpha', 'beta')}, linear kernel.",
             counted="traces",
             expected=1,
         ),
         figure,
+        (results.name,),
     )
 
 
-def _draw_gaps(panel: Axes, results: Results, rows: pd.DataFrame, dataset: str) -> None:
+def reached(results: Results, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the first iteration at which each method's gap is at most :data:`NEAR`.
+
+    One row per data set and method: ``dataset``, ``method``, ``iteration``, which is
+    NaN where the gap never is.
+    """
+    records = []
+    for dataset in _shown_datasets(results, rows):
+        for label, gap in _gaps(results, rows, dataset).items():
+            near = np.flatnonzero(gap <= NEAR)
+            records.append((dataset, label, float(near[0]) if len(near) else math.nan))
+    return pd.DataFrame(records, columns=["dataset", "method", "iteration"])
+
+
+def _objective_title(results: Results, found: pd.DataFrame) -> str:
+    """Say which algorithm is near the lowest objective first, on how many data sets."""
+    wide = found.pivot(index="dataset", columns="method", values="iteration")
+    first = wide.eq(wide.min(axis=1), axis=0)
+    wins, sets = first.sum(), times(len(wide), "data set")
+    goal = f"within {NEAR:g} of the lowest objective"
+    if not wins.max():
+        return f"No algorithm comes {goal} on any of {sets}"
+    leader = _solver_look(results, str(wins.idxmax())).name
+    if wins.max() == len(wide):
+        return f"{leader} is the first to come {goal} on every one of {sets}"
+    return f"{leader} is the first to come {goal} on {wins.max()} of {sets}"
+
+
+def _gaps(
+    results: Results, rows: pd.DataFrame, dataset: str
+) -> dict[str, NDArray[np.float64]]:
+    """Return each method's relative gap to the lowest value on a data set."""
     traces = {}
     for label, series in _series(results, rows, dataset, "beta"):
         text = series["trace"].iloc[0]
@@ -142,11 +248,18 @@ def _draw_gaps(panel: Axes, results: Results, rows: pd.DataFrame, dataset: str) 
         if trace.ndim == 1 and len(trace):
             traces[label] = trace
     lowest = min(float(trace.min()) for trace in traces.values())
-    for label, trace in traces.items():
-        look = _solver_look(results, label)
-        gap = (trace - lowest) / (abs(lowest) or 1.0)
+    return {
+        label: (trace - lowest) / (abs(lowest) or 1.0)
+        for label, trace in traces.items()
+    }
+
+
+def _draw_gaps(panel: Axes, results: Results, rows: pd.DataFrame, dataset: str) -> None:
+    for label, gap in _gaps(results, rows, dataset).items():
         shown = np.where(gap > ROUNDING, gap, np.nan)
-        look.plot(panel, shown, markevery=max(1, len(gap) // 8))
+        every = max(1, len(gap) // 8)
+        _solver_look(results, label).plot(panel, shown, markevery=every)
+    panel.axhline(NEAR, color=GREY, lw=0.7, ls=(0, (1, 1.5)), zorder=1)
     panel.set_yscale("log")
 
 
@@ -158,20 +271,20 @@ def draw_beta(results: Results) -> Drawing:
     for pair, dataset in zip(panels, datasets, strict=True):
         pair[0].set_title(dataset_name(results, dataset))
         for panel, (mean, spread, _) in zip(pair, _ROWS, strict=True):
-            _plot_series(panel, results, rows, dataset, "beta", mean, spread)
+            _plot_series(panel, results, rows, dataset, mean, spread)
     for number, (mean, _, _) in enumerate(_ROWS):
         limits = log_limits(rows[mean].to_numpy())
         for pair in panels:
             pair[number].set_ylim(*limits)
             log_ticks(pair[number].yaxis)
     words = "hollow: not all converged"
-    hollow = Line2D([], [], ls="", marker="o", mec=GREY, mfc="white", label=words)
+    hollow = Line2D([], [], ls="", marker="o", mec=GREY, mfc=PAPER, label=words)
     some = (rows["converged"] < 1).any()
     legend_above(figure, (pair[0] for pair in panels), *([hollow] if some else []))
     measure = results.experiment.measure
     return Drawing(
         f"{results.name}_beta",
-        f"Iterations and time of one test example against β{paper_figure(results, 3)}",
+        _beta_title(results, rows) + paper_figure(results, 3),
         _caption(
             results,
             rows,
@@ -185,6 +298,24 @@ def draw_beta(results: Results) -> Drawing:
             counted="values of β",
         ),
         figure,
+        (results.name,),
+    )
+
+
+def _beta_title(results: Results, rows: pd.DataFrame) -> str:
+    """Say whether a larger β needs fewer iterations, and who needs the fewest."""
+    columns = ["dataset", "method"]
+    wide = rows.pivot_table(index=columns, columns="beta", values="iterations")
+    fewer = (wide.iloc[:, -1] < wide.iloc[:, 0]).sum() if wide.shape[1] > 1 else 0
+    counts = rows.groupby(["dataset", "beta", "method"])["iterations"].mean().unstack()
+    first = counts.eq(counts.min(axis=1), axis=0).sum()
+    least = _solver_look(results, str(first.idxmax())).name
+    who = f"{least} needs the fewest in {first.max()} of {len(counts)} cases"
+    if wide.shape[1] > 1 and fewer == len(wide):
+        return f"A larger β needs fewer iterations with every algorithm; {who}"
+    return (
+        f"A larger β needs fewer iterations in {fewer} of {len(wide)} cases of data set"
+        f" and algorithm; {who}"
     )
 
 
@@ -250,38 +381,23 @@ def _plot_series(
     results: Results,
     rows: pd.DataFrame,
     dataset: str,
-    x: str,
     mean: str,
     spread: str,
 ) -> None:
-    """Draw each method's means as a line in a band of ± a deviation, on log axes.
+    """Draw each method's means against β as a line in a band of ± a deviation.
 
-    Against β the markers are hollow where not all examples converged.
+    Markers are hollow where not all examples converged.
     """
-    for label, series in _series(results, rows, dataset, x):
+    for label, series in _series(results, rows, dataset, "beta"):
         look = _solver_look(results, label)
-        at, middle = (series[name].to_numpy(dtype=float) for name in (x, mean))
+        at, middle = (series[name].to_numpy(dtype=float) for name in ("beta", mean))
         room = np.nan_to_num(series[spread].to_numpy(dtype=float))
         lower = np.maximum(middle - room, BAND_ENDS * middle)
         colour, marker = look.colour, look.marker
         panel.fill_between(at, lower, middle + room, color=colour, alpha=0.18, lw=0)
         look.plot(panel, at, middle)
-        if x == "beta":
-            hollow = series["converged"].to_numpy() < 1
-            panel.plot(at[hollow], middle[hollow], marker, mec=colour, mfc="white")
-
-
-def log_limits(values: NDArray[np.float64], margin: float = 0.08) -> tuple[float, ...]:
-    """Return limits of a logarithmic axis that leave a margin around the values.
-
-    Examples
-    --------
-    >>> [round(edge, 3) for edge in log_limits(np.array([1.0, 100.0]), 0.5)]
-    [0.1, 1000.0]
-    """
-    low, high = np.log10(values.min()), np.log10(values.max())
-    room = max(margin * (high - low), 0.1)
-    return float(10 ** (low - room)), float(10 ** (high + room))
+        hollow = series["converged"].to_numpy() < 1
+        panel.plot(at[hollow], middle[hollow], marker, mec=colour, mfc=PAPER)
 
 
 def _caption(

@@ -1,4 +1,4 @@
-"""Ours against the paper: our figures and its own, our protocol and its own."""
+"""Ours against the paper: how far every figure is from the published one."""
 
 from __future__ import annotations
 
@@ -8,225 +8,230 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from drmbench.protocol.protocol import ScalingMode
 from drmbench.report.figures.drawing import (
     Drawing,
     NothingToDrawError,
-    competing_methods,
-    experiment_caption,
-    experiment_scores,
-    method_names,
-    metric_label,
+    is_drm,
+    listed,
+    source_sentence,
 )
 from drmbench.report.figures.style import (
-    BLACK,
+    DIVERGING,
     DOUBLE,
-    GREY,
     LIGHT,
     PALE,
     SINGLE,
-    Look,
-    base_family,
-    family_look,
-    grid_of_panels,
+    VERMILION,
     new_figure,
 )
 from drmbench.report.protocol_words import target_words, times
-from drmbench.report.scores import ScoreCell, Scores
+from drmbench.report.scores import NO_SPREAD, TableSource, scores_of, table_sources
 from drmbench.running.results import Results
+from drmbench.words import OPTIMISTIC
 
-#: Cells that have both figures, by column of the paper's table.
-Columns = dict[str, list[ScoreCell]]
-
-#: How a family's first, second and third column are filled.
-_FILLS = ("full", "none", "left")
-#: Where dots are across a row, by turns, so that equal ones can be seen.
-_ACROSS = np.array([0.0, 0.09, -0.09, 0.18, -0.18])
+#: Colours end at so many standard deviations.
+_END = 3.0
+#: Heights of a row, of the names of columns and of the scale, and the width of the
+#: names of data sets, in inches.
+_ROW, _HEAD, _SCALE, _NAMES = 0.135, 0.92, 0.66, 1.22
 
 
-def draw_published(results: Results) -> Drawing:
-    """Draw our means against the published ones, with the line of equality.
+def deviations(sources: Sequence[TableSource]) -> pd.DataFrame:
+    """Return how far ours are from the published figures, in standard deviations.
 
-    The mode is the paper's if it was run, else the first. A data set for which a
-    relative stands in is not compared.
+    One row per published figure with a complete one of ours on the very data set:
+    ``table``, ``experiment``, ``dataset``, ``column``, ``drm``, ``ours``, ``paper``,
+    ``sd`` and ``deviation``. The standard deviation is the paper's, where it has one,
+    else ours, and at least 0.005: several have none, and some are nearly zero. Ours are
+    in the paper's mode if it was run, else in the first.
     """
-    mode = "paper" if "paper" in results.modes else results.modes[0]
-    scores = experiment_scores(results, mode)
-    families = _compared(results, scores)
-    if not families:
+    records = []
+    for source in sources:
+        modes = source.modes
+        mode = "paper" if "paper" in modes else modes[0]
+        methods = source.methods
+        for lender in source.lenders:
+            methods = {**lender.methods, **methods}
+        frame = scores_of(source, mode, source.metric).frame
+        shown = frame[frame["difference"].notna() & (frame["substitute"] == "")]
+        for row in shown.to_dict("records"):
+            spreads = [row["paper_sd"], row["ours_sd"]]
+            known = [x for x in spreads if x is not None and not math.isnan(x)]
+            sd = max(next(iter(known), 0.0), NO_SPREAD)
+            records.append(
+                {
+                    "table": source.id,
+                    "experiment": row["experiment"],
+                    "dataset": row["dataset"],
+                    "column": row["column"],
+                    "drm": is_drm(methods[row["method"]]),
+                    "ours": row["ours_mean"],
+                    "paper": row["paper_mean"],
+                    "sd": sd,
+                    "deviation": row["difference"] / sd,
+                }
+            )
+    columns = ["table", "experiment", "dataset", "column", "drm", "ours", "paper", "sd"]
+    return pd.DataFrame(records, columns=[*columns, "deviation"])
+
+
+def draw_published(results: Mapping[str, Results]) -> Drawing:
+    """Draw the deviation of every published figure as a heat map, one panel a table."""
+    sources = [source for source in table_sources(results) if source.published]
+    cells = deviations(sources)
+    if cells.empty:
+        drawn = listed([r.name for source in sources for r in source.results])
         raise NothingToDrawError(
-            f"{results.name}: no published cell has a complete figure of ours"
+            f"{drawn}: no published cell has a complete figure of ours"
         )
-    columns = [column for family in families.values() for column in family.values()]
-    cells = [cell for column in columns for cell in column]
-    figure, panels = _square_panels(families)
-    means = [mean for cell in cells for mean in (_published(cell), cell.ours.mean)]
-    room = 0.05 * (max(means) - min(means)) + 0.01
-    limits = min(means) - room, max(means) + room  # error bars may leave them
-    for panel, (name, family) in zip(panels, families.items(), strict=True):
-        _draw_family(panel, family, family_look(name), limits)
-    label = metric_label(scores.metric)
-    figure.supxlabel(f"{label}, published")
-    figure.supylabel(f"{label}, ours")
-    where = target_words(results.experiment.reproduces)
+    shown = [source for source in sources if (cells["table"] == source.id).any()]
+    maps = [_layout(source, cells) for source in shown]
+    figure, panels, scale = _two_stacks(maps)
+    for panel, source, wide in zip(panels, shown, maps, strict=True):
+        part = cells[cells["table"] == source.id]
+        _draw_table(panel, wide, set(part.loc[part["drm"], "column"]))
+        assert source.published is not None
+        panel.annotate(
+            target_words(source.published.id),
+            (0, 1),
+            xytext=(-4, 4),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            weight="bold",
+        )
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(-_END, _END), DIVERGING),
+        cax=scale,
+        orientation="horizontal",
+        extend="both",
+    )
+    bar.outline.set_linewidth(0.4)
+    bar.set_label("(ours − paper's) / standard deviation")
+    names = tuple(dict.fromkeys(cells["experiment"]))
+    single = f"{names[0]}_" if len(names) == 1 else ""
     return Drawing(
-        f"{results.name}_published",
-        f"Ours against {where} of the paper: {results.experiment.title}",
-        _published_caption(results, cells, f"{label}, {where}", mode),
+        f"{single}published",
+        _title(cells),
+        _caption(cells, shown, names),
         figure,
+        names,
     )
 
 
-def _compared(results: Results, scores: Scores) -> dict[str, Columns]:
-    """Return the cells that have both figures, by family and column."""
-    families: dict[str, Columns] = {}
-    rows = [row for row in scores.rows if not row.entry.get("substitute")]
-    for column in scores.columns:
-        for row in rows:
-            cell = scores.entries[row.heading, column.heading]
-            if not math.isnan(cell.difference):
-                family = base_family(results.methods[cell.ours.method]["family"])
-                columns = families.setdefault(family, {})
-                columns.setdefault(column.heading, []).append(cell)
-    return families
+def _layout(source: TableSource, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the deviations of a table as data sets x columns, in the table's order."""
+    part = cells[cells["table"] == source.id]
+    wide = part.pivot(index="dataset", columns="column", values="deviation")
+    rows = [row.dataset for row in source.rows() if row.dataset in wide.index]
+    known = (column.heading for column in source.columns())
+    return wide.loc[rows, [name for name in known if name in wide.columns]]
 
 
-def _published(cell: ScoreCell) -> float:
-    assert cell.paper is not None
-    assert cell.paper.mean is not None
-    return cell.paper.mean
+def _two_stacks(maps: Sequence[pd.DataFrame]) -> tuple[Figure, list[Axes], Axes]:
+    """Return a panel for each map in at most two columns, and one for the scale.
+
+    Cells have one size in all panels; the tallest panels are placed first.
+    """
+    heights = [_HEAD + _ROW * len(wide) for wide in maps]
+    filled = [0.0, 0.0]
+    corners: dict[int, tuple[int, float]] = {}
+    for number in sorted(range(len(maps)), key=lambda i: -heights[i]):
+        stack = int(filled[1] < filled[0])
+        corners[number] = stack, filled[stack]
+        filled[stack] += heights[number]
+    width = DOUBLE if filled[1] else SINGLE
+    room = width / (2 if filled[1] else 1)
+    most = max(wide.shape[1] for wide in maps)
+    cell = min(0.3, (room - _NAMES - 0.1) / most)
+    height = max(filled) + _SCALE
+    figure = new_figure(width, height)
+    figure.set_layout_engine("none")  # everything has its place
+
+    def place(left: float, top: float, wide: float, high: float) -> Axes:
+        box = left / width, 1 - (top + high) / height, wide / width, high / height
+        return figure.add_axes(box)
+
+    panels = []
+    for number, wide in enumerate(maps):
+        stack, top = corners[number]
+        size = cell * wide.shape[1], _ROW * len(wide)
+        panels.append(place(stack * room + _NAMES, top + _HEAD, *size))
+    scale = place(_NAMES, max(filled) + 0.15, width - _NAMES - 0.3, 0.09)
+    return figure, panels, scale
 
 
-def _square_panels(families: Mapping[str, Columns]) -> tuple[Figure, list[Axes]]:
-    """Return panels that are about as high as wide below their legends."""
-    width = SINGLE if len(families) <= 2 else DOUBLE
-    columns = min(4, len(families))
-    legend = 0.15 * max(map(len, families.values()))
-    return grid_of_panels(
-        len(families),
-        columns=columns,
-        height=(width - 0.4) / columns + legend + 0.13,
-        width=width,
-        margin=0.25,
+def _draw_table(panel: Axes, wide: pd.DataFrame, drm: set[str]) -> None:
+    values = np.ma.masked_invalid(wide.to_numpy(dtype=float))
+    panel.set_facecolor(PALE)  # where the paper or we have no figure
+    norm = Normalize(-_END, _END)
+    panel.pcolormesh(values, norm=norm, cmap=DIVERGING, edgecolors=LIGHT, linewidth=0.3)
+    panel.grid(False)
+    panel.spines[:].set_visible(False)
+    panel.invert_yaxis()
+    panel.set_yticks(np.arange(len(wide)) + 0.5, list(wide.index))
+    panel.xaxis.tick_top()
+    panel.set_xticks(np.arange(wide.shape[1]) + 0.5, list(wide.columns), rotation=90)
+    panel.tick_params(length=0)
+    for text, column in zip(panel.get_xticklabels(), wide.columns, strict=True):
+        if column in drm:
+            text.set(color=VERMILION, weight="bold")
+
+
+def _title(cells: pd.DataFrame) -> str:
+    """Say how many are within a standard deviation, and whether the DRM's are."""
+    near = cells["deviation"].abs() <= 1
+    found = (
+        f"{near.mean():.0%} of our figures are within one standard deviation of the"
+        " paper's"
     )
+    ours, others = near[cells["drm"]], near[~cells["drm"]]
+    if ours.empty or others.empty:
+        return found
+    if abs(ours.mean() - others.mean()) < 0.05:
+        return f"{found}, the DRM's as often as others"
+    more = "more" if ours.mean() > others.mean() else "less"
+    return f"{found}, the DRM's {more} often ({ours.mean():.0%}) than others"
 
 
-def _draw_family(
-    panel: Axes, columns: Columns, look: Look, limits: tuple[float, float]
-) -> None:
-    panel.plot(limits, limits, color=GREY, lw=0.8, zorder=1)
-    panel.set(xlim=limits, ylim=limits, aspect="equal")
-    for axis in (panel.xaxis, panel.yaxis):
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    for number, (column, cells) in enumerate(columns.items()):
-        means = [_published(cell) for cell in cells], [cell.ours.mean for cell in cells]
-        spreads = [cell.ours.spread for cell in cells]
-        panel.errorbar(
-            *means,
-            xerr=[cell.paper.spread or 0.0 if cell.paper else 0.0 for cell in cells],
-            yerr=[0.0 if math.isnan(spread) else spread for spread in spreads],
-            fmt="none",
-            ecolor=LIGHT,
-            elinewidth=0.6,
-            alpha=0.6,
-        )
-        panel.plot(
-            *means,
-            look.marker,
-            color=look.colour,
-            fillstyle=_FILLS[number % len(_FILLS)],
-            markerfacecoloralt="white",
-            label=column,
-        )
-    panel.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        borderaxespad=0.2,
-        borderpad=0,
-        handlelength=1,
-        handletextpad=0.4,
-        labelspacing=0.2,
-    )
-
-
-def _published_caption(
-    results: Results, cells: Sequence[ScoreCell], what: str, mode: ScalingMode
+def _caption(
+    cells: pd.DataFrame, sources: Sequence[TableSource], names: Sequence[str]
 ) -> str:
-    there = {cell.ours.dataset for cell in cells}
-    differences = [cell.difference for cell in cells]
-    near = sum(abs(difference) <= 0.005 for difference in differences)
-    missing = []
-    for name, entry in results.datasets.items():
-        if name not in there:
-            why = entry.get("missing") or "no complete results or not in the table"
-            relative = entry.get("substitute")
-            missing.append(f"{name} ({f'{relative} stands in' if relative else why})")
-    return experiment_caption(
-        results,
-        f"Ours against the paper's ({what}), one panel per family of methods; on the"
-        " line both are equal, above it ours is higher. Bars: ± 1 standard deviation"
-        " over the splits, where there is one."
-        f" {len(cells)} published cells; {near} within 0.005 of ours; mean difference"
-        f" {sum(differences) / len(differences):+.4f}.",
-        datasets=[dataset for dataset in results.datasets if dataset in there],
-        modes=[mode],
-        missing=missing,
-    )
-
-
-def draw_modes(results: Results) -> Drawing:
-    """Draw paper mode minus honest mode on each data set, one row per method."""
-    methods = competing_methods(results)
-    both = (results.means(mode="paper") - results.means(mode="honest"))[methods]
-    shown = both.dropna(axis=0, how="all").dropna(axis=1, how="all")
-    if shown.empty:
-        raise NothingToDrawError(
-            f"{results.name}: no method has complete results in both modes"
+    off = cells[cells["deviation"].abs() > 1]
+    parts = []
+    for drm, who in ((True, "the DRM"), (False, "other methods")):
+        some = off[off["drm"] == drm]
+        higher = int((some["deviation"] > 0).sum())
+        of = int((cells["drm"] == drm).sum())
+        parts.append(
+            f"of {who} {higher} are higher, {len(some) - higher} lower (n = {of})"
         )
-    figure = new_figure(SINGLE, 0.21 * shown.shape[1] + 0.75)
-    panel = figure.subplots()
-    for row, method in enumerate(shown.columns):
-        values = shown[method].dropna()
-        look = family_look(results.methods[method]["family"])
-        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-        panel.plot([low, high], [row, row], color=PALE, lw=7, solid_capstyle="butt")
-        panel.plot([middle], [row], "|", color=BLACK, ms=10, mew=1.4)
-        heights = row + np.resize(_ACROSS, len(values))
-        panel.plot(
-            values, heights, look.marker, color=look.colour, alpha=0.7, ms=3.5, mew=0
-        )
-    panel.axvline(0, color=GREY, lw=0.8, zorder=1)
-    names = method_names(results)
-    panel.set_yticks(range(shown.shape[1]), [names[m] for m in shown.columns])
-    panel.set_ylim(shown.shape[1] - 0.4, -0.6)
-    # Below the figure, not the panel, which long names of methods make narrow.
-    label = metric_label(results.metric)
-    figure.supxlabel(f"{label}: paper mode − honest mode")
-    return Drawing(
-        f"{results.name}_modes",
-        f"Paper mode minus honest mode: {results.experiment.title}",
-        _modes_caption(results, both, [str(name) for name in shown.index]),
-        figure,
+    tables = ", ".join(target_words(s.published.id) for s in sources if s.published)
+    relatives = [
+        name
+        for source in sources
+        for r in source.results
+        for name, entry in r.datasets.items()
+        if entry.get("substitute")
+    ]
+    apart = (
+        f" Not compared, a relative stands in: {listed(relatives)}."
+        if relatives
+        else ""
     )
-
-
-def _modes_caption(
-    results: Results, both: pd.DataFrame, datasets: Sequence[str]
-) -> str:
-    gaps = int(both.loc[list(datasets)].isna().sum().sum())
-    missing = [name for name in map(str, both.index) if name not in datasets]
-    if gaps:
-        missing.append(f"{times(gaps, 'cell')} without complete results in both modes")
-    return experiment_caption(
-        results,
-        f"{metric_label(results.metric)} in paper mode minus that in honest mode: one"
-        " dot per data set, the bar from the lower to the upper quartile, its tick the"
-        " median. To the right of zero the paper's protocol shows a higher figure."
-        f" Mean over all dots {both.stack().mean():+.4f}.",
-        datasets=datasets,
-        modes=["paper", "honest"],
-        missing=missing,
+    return (
+        f"Ours minus the paper's ({tables}), divided by the standard deviation over the"
+        f" splits: {times(len(cells), 'published figure')} of"
+        f" {cells['dataset'].nunique()} data sets. The standard deviation is the"
+        " paper's, else ours where it has none, and at least"
+        f" {NO_SPREAD:g}; brown is lower than the paper's, green higher, white alike,"
+        " grey not there. Colours end at"
+        f" {_END:g}. Of figures further off than one standard deviation"
+        f" {'; '.join(parts)}. Ours are in the paper's mode where it was run, so"
+        f" {OPTIMISTIC}.{apart} {source_sentence(names)}"
     )

@@ -1,7 +1,8 @@
 """The look that all figures share: sizes, colours, markers and panels.
 
-Colours are those of Okabe and Ito (2008), which people who confuse colours can tell
-apart; every series also has a marker or a line of its own, for print without colour.
+One thing has one colour in all figures. Methods have those of Okabe and Ito (2008) and
+a few more, which people who confuse colours can tell apart; every series also has a
+marker or a line of its own, for print without colour.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 from matplotlib.text import Text
@@ -28,13 +31,38 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
 
 #: Widths of one and of two columns of a journal, in inches.
 SINGLE, DOUBLE = 3.5, 7.2
 
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-GREY, LIGHT, PALE = "#666666", "#BBBBBB", "#E6E6E6"
+#: What is neither a method nor a figure is drawn in these alone, so that a page may
+#: give them other values on a dark ground.
+INK, GREY, LIGHT, PALE, GRID, PAPER = (
+    "#000000",
+    "#666666",
+    "#BBBBBB",
+    "#E6E6E6",
+    "#DDDDDD",
+    "#FFFFFF",
+)
+NEUTRALS = (INK, GREY, LIGHT, PALE, GRID, PAPER)
+
+VERMILION, PURPLE, ORANGE, BROWN = "#D55E00", "#CC79A7", "#E69F00", "#8C564B"
+BLUE, SKY, GREEN, TEAL = "#0072B2", "#56B4E9", "#009E73", "#44AA99"
+OLIVE, SLATE, ROSE, PINE = "#999933", "#6A5ACD", "#AA4466", "#4B7F52"
+
+#: Differences and means as colours, of heat maps; no method has one of them.
+DIVERGING = LinearSegmentedColormap.from_list(
+    "differences", mpl.colormaps["BrBG"](np.linspace(0.1, 0.9, 17))
+)
+SEQUENTIAL = "cividis"
+#: Its ends, for text on its light and its dark cells, which stay so on a dark page.
+DARK_END, LIGHT_END = "#00224E", "#FEE838"
+
+#: Room around a title, in inches.
+_INDENT = 0.08
 
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
@@ -52,7 +80,7 @@ _SETTINGS: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.grid": True,
-    "grid.color": "#DDDDDD",
+    "grid.color": GRID,
     "grid.linewidth": 0.5,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
@@ -74,50 +102,92 @@ class Look:
     marker: str
     line: str = "-"
     name: str = ""  #: What a legend calls it
+    hollow: bool = False  #: Whether markers are filled with the colour of paper
+
+    @property
+    def fill(self) -> str:
+        """The colour inside markers."""
+        return PAPER if self.hollow else self.colour
 
     def plot(self, panel: Axes, *data: Any, **options: Any) -> None:
         """Draw a series in this look, as ``Axes.plot`` takes data and options."""
         look = {"color": self.colour, "marker": self.marker, "label": self.name}
-        panel.plot(*data, self.line, **{**look, **options})
+        panel.plot(*data, **{**look, "ls": self.line, "mfc": self.fill, **options})
 
 
 #: The three algorithms of the paper, by the name of the method.
 SOLVERS: Mapping[str, Look] = {
-    "drm-gd": Look(BLUE, "o", "-", "DRM-GD"),
-    "drm-ppa": Look(VERMILION, "s", "--", "DRM-PPA"),
-    "drm-apg": Look(GREEN, "^", ":", "DRM-APG"),
+    "drm-gd": Look(SLATE, "o", "-", "DRM-GD"),
+    "drm-ppa": Look(ROSE, "s", "--", "DRM-PPA"),
+    "drm-apg": Look(PINE, "^", ":", "DRM-APG"),
 }
 
+_DRM = Look(VERMILION, "o", "-", "DRM")
+_WEIGHTED_DRM = Look(PURPLE, "D", "--", "DRM, class weights")
+_SVM = Look(BLUE, "s", "-", "SVM")
+_WEIGHTED_SVM = Look(SKY, "s", "--", "SVM, class weights", hollow=True)
+_LINEAR_SVM = Look(BLUE, ">", ":", "SVM, linear", hollow=True)
+_FOREST = Look(GREEN, "^", "-.", "forest")
+_WEIGHTED_FOREST = Look(TEAL, "^", "--", "forest, class weights", hollow=True)
+_LINEAR = Look(OLIVE, "P", ":", "linear model")
+
+#: One look for one thing in all figures: methods that are drawn otherwise than their
+#: family, by name.
+_METHODS: Mapping[str, Look] = {
+    "drm-threshold": Look(ORANGE, "v", "-.", "DRM, chosen threshold"),
+    "drm-nystroem": Look(BROWN, "X", ":", "DRM, low rank"),
+    "svm-linear": _LINEAR_SVM,
+    "svm-balanced": _WEIGHTED_SVM,
+    "l2-svm-balanced": _WEIGHTED_SVM,
+    "rf-500-balanced": _WEIGHTED_FOREST,
+    "balanced-rf": _WEIGHTED_FOREST,
+}
 _FAMILIES: Mapping[str, Look] = {
-    "drm": Look(VERMILION, "o", "-", "DRM"),
-    "krr": Look(GREY, "<", "--", "KRR"),
-    "svm": Look(BLUE, "s", name="SVM"),
-    "knn": Look(GREEN, "^", name="KNN"),
-    "rf": Look(ORANGE, "D", name="random forest"),
-    "c45": Look(PURPLE, "v", name="C4.5"),
-    "nb": Look(SKY, "P", name="naive Bayes"),
-    "slda": Look(BLACK, "X", name="SLDA"),
+    "drm": _DRM,
+    "drm-large": _DRM,
+    "drm-balanced": _WEIGHTED_DRM,
+    "krr": Look(GREY, "<", "--", "KRR", hollow=True),
+    "svm": _SVM,
+    "linear-svm": _LINEAR_SVM,
+    "rf": _FOREST,
+    "logistic": _LINEAR,
+    "ridge": _LINEAR,
+    "lda": _LINEAR,
 }
-#: Families that are drawn like another, also on data that was over-sampled before.
-_LIKE = {"drm-large": "drm", "drm-balanced": "drm", "linear-svm": "svm"}
-_LIKE |= {f"oversampled-{name}": _LIKE.get(name, name) for name in (*_FAMILIES, *_LIKE)}
+#: Of all other methods, which are grey.
+_OTHER = Look(GREY, "*", "-", "other")
+#: The order of methods in legends: DRMs, then what they are compared with.
+_ORDER = tuple(
+    look.name
+    for look in (
+        *(_DRM, _WEIGHTED_DRM, _METHODS["drm-threshold"], _METHODS["drm-nystroem"]),
+        *(_FAMILIES["krr"], _SVM, _WEIGHTED_SVM, _LINEAR_SVM),
+        *(_FOREST, _WEIGHTED_FOREST, _LINEAR, _OTHER),
+    )
+)
+OVERSAMPLED = "oversampled-"
 
 
-def base_family(family: str) -> str:
-    """Return the family whose look a family of the manifest shares, or itself.
+def look_of(method: Mapping[str, Any]) -> Look:
+    """Return how a method of a manifest is drawn, in every figure.
+
+    What was over-sampled before is drawn like the method itself, with a hollow marker;
+    what has no look of its own is a grey star.
 
     Examples
     --------
-    >>> base_family("oversampled-svm"), base_family("drm-large"), base_family("nb")
-    ('svm', 'drm', 'nb')
+    >>> look_of({"name": "drm-rbf", "family": "drm"}).name
+    'DRM'
+    >>> look_of({"name": "mine", "family": "LinearSVC"}).name
+    'other'
     """
-    return _LIKE.get(family, family)
-
-
-def family_look(family: str) -> Look:
-    """Return how methods of a family are drawn; an unknown one is a grey star."""
-    base = base_family(family)
-    return _FAMILIES.get(base, Look(GREY, "*", name=base or "other"))
+    family = str(method.get("family") or "")
+    look = _METHODS.get(str(method["name"]), _FAMILIES.get(family))
+    base = family.removeprefix(OVERSAMPLED)
+    if look is None and base != family and base in _FAMILIES:
+        plain = _FAMILIES[base]
+        look = replace(plain, name=f"{plain.name}, over-sampled", hollow=True)
+    return look or _OTHER
 
 
 @contextmanager
@@ -144,8 +214,11 @@ def grid_of_panels(
     height: float,
     width: float | None = None,
     margin: float = 0.55,
+    shared: bool = True,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels of the same axes, row by row, and the panels.
+    """Return a figure with so many panels, row by row, and the panels.
+
+    Their axes have the same limits if they are `shared`.
 
     A place that is left over in the last row stays empty, and the panel above it
     gets the tick labels that would have been there. `height` is that of a panel,
@@ -156,7 +229,7 @@ def grid_of_panels(
     rows = -(-number // columns)
     width = width or (SINGLE if number == 1 else DOUBLE)
     figure = new_figure(width, height * rows + margin)
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
     panels = list(grid.flat)
     for spare in panels[number:]:
         spare.remove()
@@ -169,6 +242,11 @@ def fix_layout(figure: Figure) -> None:
     """Lay the figure out once and for all, so that every format has the same layout."""
     lay_out(figure)
     figure.set_layout_engine("none")
+    for legend in figure.legends:  # these hang on the edge of what is saved
+        box = legend.get_window_extent().transformed(figure.transFigure.inverted())
+        legend.borderaxespad = 0.0
+        legend.set_loc("lower left")
+        legend.set_bbox_to_anchor((box.x0, box.y0), transform=figure.transFigure)
 
 
 def lay_out(figure: Figure) -> None:
@@ -190,16 +268,69 @@ def lay_out(figure: Figure) -> None:
     figure.draw_without_rendering()
 
 
-def unknown_letters(figure: Figure) -> str:
-    """Return the letters of a figure that its font does not have."""
+@contextmanager
+def headed(figure: Figure, title: str) -> Iterator[Bbox]:
+    """Put a title above a figure that is laid out; give what then is to be saved.
+
+    The figure is as before after the block.
+    """
+    width, height = figure.get_size_inches()
+    text = figure.text(
+        _INDENT / width,
+        1.0,
+        title,
+        va="bottom",
+        size=9,
+        weight="bold",
+        parse_math=False,
+    )
+    renderer = cast(Any, figure.canvas).get_renderer()
+
+    def inches(words: str) -> Bbox:
+        text.set_text(words)
+        return text.get_window_extent(renderer).transformed(
+            figure.dpi_scale_trans.inverted()
+        )
+
+    lines = [""]
+    for word in title.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if inches(longer).width <= width - 2 * _INDENT or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    above = inches("\n".join(lines)).height + 2 * _INDENT
+    text.set_y(1 + _INDENT / height)
+    try:
+        yield Bbox.from_bounds(0, 0, width, height + above)
+    finally:
+        text.remove()
+
+
+def unknown_letters(figure: Figure, title: str) -> str:
+    """Return the letters of a figure and its title that the font does not have."""
     known = get_font(findfont(_SETTINGS["font.family"])).get_charmap()
     letters = {letter for text in figure.findobj(Text) for letter in text.get_text()}
+    letters |= set(title)
     return "".join(sorted(x for x in letters if ord(x) not in known and x != "\n"))
 
 
 def plain_numbers() -> FuncFormatter:
     """Return a formatter of ticks that writes 1,000 and 0.01, not powers of ten."""
     return FuncFormatter(lambda value, _: f"{value:,g}")
+
+
+def log_limits(values: NDArray[np.float64], margin: float = 0.08) -> tuple[float, ...]:
+    """Return limits of a logarithmic axis that leave a margin around the values.
+
+    Examples
+    --------
+    >>> [round(edge, 3) for edge in log_limits(np.array([1.0, 100.0]), 0.5)]
+    [0.1, 1000.0]
+    """
+    low, high = np.log10(values.min()), np.log10(values.max())
+    room = max(margin * (high - low), 0.1)
+    return float(10 ** (low - room)), float(10 ** (high + room))
 
 
 def log_ticks(axis: Axis) -> None:
@@ -221,11 +352,16 @@ def log_ticks(axis: Axis) -> None:
 
 
 def legend_above(figure: Figure, panels: Iterable[Axes], *more: Artist) -> None:
-    """Put one legend above all panels: each of their labels once, then `more`."""
+    """Put one legend above all panels: each of their labels once, then `more`.
+
+    Looks of methods are always in the same order.
+    """
     found: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    handles = [*found.values(), *more]
-    columns = min(len(handles), 6 if figure.get_figwidth() > SINGLE else 2)
+    order = {name: number for number, name in enumerate(_ORDER)}
+    names = sorted(found, key=lambda name: order.get(name, len(order)))
+    handles = [*(found[name] for name in names), *more]
+    columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
     figure.legend(handles=handles, loc="outside upper center", ncols=columns)
