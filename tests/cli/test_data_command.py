@@ -82,7 +82,7 @@ def test_list_shows_every_set(checkout: Path, run: Run) -> None:
     result = run("data", "list")
     assert result.code == 0
     lines = listed(result)
-    assert len(lines) == 166
+    assert len(lines) == 192
     haberman = next(line for line in lines if line.startswith("haberman "))
     assert "keel, keel-imbalanced" in haberman
     assert "306 × 3" in haberman
@@ -98,12 +98,12 @@ def test_list_counts_first(checkout: Path, run: Run) -> None:
     (regimes,) = (line for line in lines if line.startswith("regimes "))
     records = json.loads(run("data", "list", "--json").out)
     ready = sum(record["ready"] for record in records)
-    assert count == f"166 data sets: {ready} ready here, {166 - ready} not."
+    assert count == f"192 data sets: {ready} ready here, {192 - ready} not."
     assert groups.startswith("groups   gene 8, face 5, uci 6, large 5, keel 15, ")
     counted = {
         name: int(number) for name, number in re.findall(r"(\w+) (\d+)", regimes)
     }
-    assert sum(counted.values()) == 166
+    assert sum(counted.values()) == 192
     assert set(counted) == {"images", "large", "wide", "rare", "low"}
 
 
@@ -228,7 +228,7 @@ def test_list_into_head_is_quiet() -> None:
     done = subprocess.run(
         script, shell=True, capture_output=True, text=True, check=False
     )
-    assert done.stdout.startswith("166 data sets")
+    assert done.stdout.startswith("192 data sets")
     assert done.stderr == ""
 
 

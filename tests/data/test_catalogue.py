@@ -81,6 +81,7 @@ def test_groups_are_complete(catalogue: Catalogue) -> None:
         "keel": 15,
         "compcancer": 35,
         "keel-imbalanced": 100,
+        "keel-standard": 26,
         "extra": 6,
         "synthetic": 1,
     }
