@@ -22,7 +22,8 @@ from importlib import metadata
 from pathlib import Path
 
 from drmbench.files import replacing
-from drmbench.report.figures import drawn_with, write_figures
+from drmbench.report import figures
+from drmbench.report.figures import drawn_with
 from drmbench.report.page import write_report
 from drmbench.report.reference import sign_reference
 from drmbench.report.tables import rendered_tables
@@ -51,13 +52,15 @@ def fresh_files() -> Iterator[tuple[str, bytes]]:
     """Give name and content of every file that the commands write, sorted by name."""
     results = load_results(REFERENCE)
     found = {f"tables/{name}": text.encode() for name, text in rendered_tables(results)}
+    drawings = list(figures.draw_all(results))
+    for drawing in drawings:
+        for suffix in figures.FORMATS:
+            name = f"figures/{drawing.id}.{suffix}"
+            found[name] = figures.rendered(drawing, suffix)
+    found[f"figures/{figures.INDEX}"] = figures.svg_index(drawings).encode()
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
-        write_report(REFERENCE, (), out / "report.html")
-        write_figures(REFERENCE, [], out, formats=("pdf", "png"))
-        write_figures(REFERENCE, [], out)  # last, for the index of what git holds
-        for path in (p for p in out.rglob("*") if p.is_file()):
-            found[path.relative_to(out).as_posix()] = path.read_bytes()
+        page = write_report(REFERENCE, (), Path(folder) / "report.html")
+        found[page.name] = page.read_bytes()
     yield from sorted(found.items())
 
 

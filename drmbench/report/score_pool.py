@@ -21,7 +21,7 @@ import pandas as pd
 
 from drmbench.data import catalogue
 from drmbench.metrics import get_metric, mean_and_spread
-from drmbench.protocol.protocol import ScalingMode
+from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
 from drmbench.report.analyses.sensitivity import fixed_pairs
 from drmbench.report.regimes import (
     ORDER,
@@ -259,14 +259,14 @@ def _figures(
 def _seconds(runs: Sequence[_Run], mode: ScalingMode) -> dict[str, float]:
     """Return the time of selection and fit of each method, mean over splits."""
     means: dict[str, float] = {}
-    for results, dataset in reversed(runs):
-        rows = results.rows
-        done = rows[
-            (rows["dataset"] == dataset)
-            & (rows["mode"] == mode)
-            & (rows["status"] == "ok")
-        ]
-        spent = done["seconds_select"] + done["seconds_fit"]
-        by_method = spent.groupby(done["method"]).mean()
-        means |= {str(name): float(value) for name, value in by_method.items()}
+    for results, dataset in runs:
+        for label in results.methods:
+            spent = [
+                row["seconds_select"] + row["seconds_fit"]
+                for scaling in ROWS_OF_MODE[mode]
+                for row in results.split_rows(dataset, label, mode, scaling)
+                if row["status"] == "ok"
+            ]
+            if spent and label not in means:
+                means[label] = mean_and_spread(spent)[0]
     return means

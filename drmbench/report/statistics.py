@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -271,7 +271,7 @@ def wilcoxon_exact(
     doubled = (2 * stats.rankdata(np.abs(differences))).astype(int)  # ties have halves
     above, below = (int(doubled[differences * s > 0].sum()) for s in (1, -1))
     zeros = int(doubled[differences == 0].sum())
-    moving = doubled[differences != 0].tolist()
+    moving = tuple(sorted(doubled[differences != 0].tolist()))
     counts, smaller = subset_counts(moving), min(above, below)
     if alternative == "greater":
         p = sum(counts[above:]) / 2 ** len(moving)
@@ -280,19 +280,20 @@ def wilcoxon_exact(
     return (smaller + zeros / 2) / 2, p
 
 
-def subset_counts(numbers: Sequence[int]) -> list[int]:
+@lru_cache(maxsize=512)
+def subset_counts(numbers: tuple[int, ...] | range) -> tuple[int, ...]:
     """Return how many subsets of whole numbers have the sum 0, 1, 2 and so on.
 
     Examples
     --------
-    >>> subset_counts([1, 1, 2])
-    [1, 2, 2, 2, 1]
+    >>> subset_counts((1, 1, 2))
+    (1, 2, 2, 2, 1)
     """
     counts = [1]
     for number in numbers:
         without, with_it = counts + [0] * number, [0] * number + counts
         counts = [a + b for a, b in zip(without, with_it, strict=True)]
-    return counts
+    return tuple(counts)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -187,6 +187,14 @@ class Results:
         must be one number per row.
         """
         mode, metric = mode or self.modes[0], metric or self.metric
+        key = dataset, method, mode, metric
+        if key not in self._summaries:
+            self._summaries[key] = self._summarised(*key)
+        return self._summaries[key]
+
+    def _summarised(
+        self, dataset: str, method: str, mode: ScalingMode, metric: str
+    ) -> Summary:
         expected = int(self.datasets[dataset]["splits"])
         worst = get_metric(metric, scalar=True).worst
         values: dict[str, list[float]] = {
@@ -241,6 +249,11 @@ class Results:
             if cell.complete:
                 frame.loc[cell.dataset, cell.method] = cell.mean
         return frame
+
+    @cached_property
+    def _summaries(self) -> dict[tuple[str, str, str, str], Summary]:
+        """What was summarised: tables, figures and text ask for the same."""
+        return {}
 
     @cached_property
     def _refits(self) -> dict[tuple[str, str, int], dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ __all__ = [
     "draw_all",
     "drawn_with",
     "rendered",
+    "svg_index",
     "to_svg",
     "write_figures",
 ]
@@ -163,6 +164,11 @@ def write_figures(
         why = f"cannot write to {folder}: {reason_of(error)}"
         raise refused(error, why) from error
     return written
+
+
+def svg_index(drawings: Iterable[Drawing]) -> str:
+    """Return the index of drawings that were all written as SVG."""
+    return _HEAD + "\n".join(_section(x, {"svg": f"{x.id}.svg"}) for x in drawings)
 
 
 def _write(target: Path, content: bytes) -> Path:
