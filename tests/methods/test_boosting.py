@@ -7,10 +7,16 @@ import pytest
 from imblearn.ensemble import RUSBoostClassifier
 from method_problems import blobs
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 
 from drmbench.errors import InputError
-from drmbench.methods.base import MethodFailedError, naive_grid_predictions
+from drmbench.methods.base import (
+    Labels,
+    Matrix,
+    MethodFailedError,
+    naive_grid_predictions,
+)
 from drmbench.methods.boosting import EasyEnsemble, RUSBoost
 from drmbench.methods.registry import get_method, with_overrides
 
@@ -32,6 +38,29 @@ def test_one_run_of_histogram_boosting_answers_the_shorter_ones() -> None:
         )
         np.testing.assert_array_equal(row, model.fit(X, y).predict(X_test))
     assert len({row.tobytes() for row in found.labels}) > 2
+
+
+def test_boosting_copes_with_a_small_class_among_several() -> None:
+    """Without regularised leaves it diverges: more trees make it worse."""
+    method = get_method("hgb")
+    params = {"learning_rate": 0.2, "max_leaf_nodes": 4, "max_iter": 100}
+
+    def recall(**others: float) -> float:
+        model = method.build({**method.defaults, **params, **others}, 0)
+        (X, y), (X_test, y_test) = (_corners((2000, 300, 10), seed=s) for s in (0, 1))
+        return float(balanced_accuracy_score(y_test, model.fit(X, y).predict(X_test)))
+
+    assert recall() > 0.9
+    assert recall(l2_regularization=0.0) < 0.8
+
+
+def _corners(counts: tuple[int, ...], *, seed: int) -> tuple[Matrix, Labels]:
+    """Return normal clouds, each far out along a feature of its own."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = rng.normal(size=(len(y), 5))
+    X[np.arange(len(y)), y] += 4.0
+    return X, y
 
 
 def test_one_run_of_rusboost_answers_the_shorter_ones() -> None:
