@@ -129,16 +129,30 @@ class PrintedFindings:
 
     def rule_figure(self, column: str, reading: str, dataset: str) -> float:
         """Return the G-mean that the stated rule gives, with the better scaling."""
+        part = self._stated(column, reading)
+        return float(part.loc[part["dataset"] == dataset, "mean"].max())
+
+    def same_figures(self, column: str, reading: str, other: str) -> tuple[int, int]:
+        """Return how many printed figures are the same under two readings, of how many.
+
+        By the stated rule, with either scaling.
+        """
+        place = ["dataset", "scaling"]
+        both = [self._stated(column, one).set_index(place) for one in (reading, other)]
+        pairs = both[0].join(both[1], lsuffix="_a", rsuffix="_b", how="inner").round(4)
+        same = (pairs["mean_a"] == pairs["mean_b"]) & (pairs["sd_a"] == pairs["sd_b"])
+        return int(same.sum()), len(pairs)
+
+    def _stated(self, column: str, reading: str) -> pd.DataFrame:
+        """Return what the stated rule gives on every data set and scaling."""
         files = [r.rules for r in self.findings.source("table8").results]
         rules = pd.concat([file for file in files if file is not None])
-        part = rules[
+        return rules[
             (rules["column"] == column)
             & (rules["reading"] == reading)
             & (rules["figure"] == "gmean")
             & (rules["rule"] == _STATED_RULE)
-            & (rules["dataset"] == dataset)
         ]
-        return float(part["mean"].max())
 
     def drm_cells_given(self) -> int:
         """Return how many DRM cells of Table 8 are exact in one way or another.

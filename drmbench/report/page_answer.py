@@ -43,7 +43,11 @@ _DATA_OF = {
 #: Families that have fewer parameters to choose than the DRM, and need no kernel.
 _SIMPLER = ("ridge", "logistic", "lda", "nsc", "nb")
 #: The DRMs that are told that a class is rare, and what each of them has.
-MENDED = {"drm-balanced": "class weights", "drm-threshold": "a tuned threshold"}
+MENDED = {
+    "drm-balanced": "class weights",
+    "drm-threshold": "a tuned threshold",
+    "drm-nystroem": "class weights and a kernel of low rank",
+}
 #: Rivals in a dot plot, at most.
 _DOTS = 3
 
@@ -152,7 +156,10 @@ class Card:
                 f" {'is' if self.origins == 1 else 'are'} {self.origins}."
             )
         if self.simpler is None:
-            return f"Use {self.entry}; no simpler method that was run is as good."
+            first = f"Use {self.entry}"
+            if self.places.index(self.best.second) < self.places.index(self.entry):
+                first = f"{self.entry} can be used, and so can {self.best.second}"
+            return f"{first}; no simpler method that was run is as good."
         if self.simpler.standing == "practically equivalent":
             return f"Use {self.simpler.second} instead: simpler, and as good."
         return (
@@ -247,7 +254,7 @@ def answer(cards: Iterable[Card]) -> str:
             f"{card.data} ({card.standing}), where {card.instead} should be used"
             for card in found["behind"]
         ]
-        clauses.append(f"it is behind on {_joined(beaten)}")
+        clauses.append(f"it is behind on {', and on '.join(beaten)}")
     for verdict, words in (
         ("too few data sets", "too few data sets to tell on"),
         ("not run", "nothing was run on"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,21 +88,35 @@ class ScorePool:
         return self.gains.groupby(self.origin_list, sort=False).mean()
 
 
+class _Way(NamedTuple):
+    """How parameters were selected; the whole of a regime must share it."""
+
+    #: the plan as JSON, unless a method has one of its own
+    plan: str
+    preparation: str  #: how columns were prepared
+
+    def on(self, rows: int) -> _Way:
+        """Return what it comes to on some training rows: a part may be all of them."""
+        plan = json.loads(self.plan)
+        if plan["kind"] != "random" and rows <= (plan["subset"] or 0):
+            plan["subset"] = None
+            plan.pop("subset_least", None)
+        return self._replace(plan=json.dumps(plan, sort_keys=True))
+
+
 class _Protocol(NamedTuple):
     """What two experiments must share to be comparable on a data set."""
 
     #: kind and sizes, without how often they are drawn again: the first ones are alike
     split: str
     seed: int  #: seed of the experiment
-    #: how parameters were selected, unless a method has a plan of its own
-    selection: str
-    preparation: str  #: how columns were prepared
+    way: _Way  #: on the training rows
     fingerprint: str  #: of the data set
 
     @property
-    def way(self) -> tuple[str, str]:
-        """What the whole of a regime must share."""
-        return self.selection, self.preparation
+    def drawn(self) -> tuple[str, int]:
+        """What decides the splits of every data set."""
+        return self.split, self.seed
 
 
 class _Run(NamedTuple):
@@ -109,6 +124,8 @@ class _Run(NamedTuple):
 
     results: Results  #: the experiment
     dataset: str  #: what it calls the data set
+    way: _Way  #: how its parameters were selected, here and on other data sets
+    rows: int  #: how many it was trained on
 
 
 _Runs = dict[str, dict[_Protocol, list[_Run]]]
@@ -196,16 +213,17 @@ def _runs(
             continue
         split = spec.split.model_dump_json(exclude={"repeats"})
         plan = spec.selection_for(None, mode).identity()
-        selected = json.dumps(plan, sort_keys=True), spec.preparation
+        way = _Way(json.dumps(plan, sort_keys=True), spec.preparation)
         for name, entry in one.datasets.items() if metric in one.rows.columns else ():
             real = str(entry.get("substitute") or name)
             if entry.get("missing"):
                 continue
             if regime_of(DatasetFacts.of_run(real, entry)) != regime:
                 continue
+            run = _Run(one, name, way, int(entry.get("n_train") or sys.maxsize))
             fingerprint = str(entry.get("fingerprint"))
-            protocol = _Protocol(split, spec.seed, *selected, fingerprint)
-            found.setdefault(real, {}).setdefault(protocol, []).append(_Run(one, name))
+            protocol = _Protocol(split, spec.seed, way.on(run.rows), fingerprint)
+            found.setdefault(real, {}).setdefault(protocol, []).append(run)
     return found
 
 
@@ -215,18 +233,30 @@ def _comparable(found: _Runs) -> dict[str, list[_Run]]:
     The way is the one with the most figures; of several splits in that way, the ones
     that have the most.
     """
-    ways: Counter[tuple[str, str]] = Counter()
-    splits: Counter[tuple[object, ...]] = Counter()
-    for by_protocol in found.values():
+    every = [pair for by_protocol in found.values() for pair in by_protocol.items()]
+    figures = {
+        way: sum(
+            sum(len(run.results.methods) for run in runs)
+            for protocol, runs in every
+            if protocol.way == way.on(runs[0].rows)
+        )
+        for way in dict.fromkeys(run.way for _, runs in every for run in runs)
+    }
+    if not figures:
+        return {}
+    way = max(figures, key=lambda one: figures[one])
+    alike = {
+        name: {p: runs for p, runs in there.items() if p.way == way.on(runs[0].rows)}
+        for name, there in found.items()
+    }
+    splits: Counter[tuple[str, int]] = Counter()
+    for by_protocol in alike.values():
         for protocol, runs in by_protocol.items():
-            figures = sum(len(run.results.methods) for run in runs)
-            ways[protocol.way] += figures
-            splits[protocol[:-1]] += figures
-    way = max(ways, key=lambda one: ways[one], default=None)
+            splits[protocol.drawn] += sum(len(run.results.methods) for run in runs)
     chosen = {
-        name: by_protocol[max(alike, key=lambda protocol: splits[protocol[:-1]])]
-        for name, by_protocol in found.items()
-        if (alike := [protocol for protocol in by_protocol if protocol.way == way])
+        name: there[max(there, key=lambda protocol: splits[protocol.drawn])]
+        for name, there in alike.items()
+        if there
     }
     breadth = Counter(run.results.name for runs in chosen.values() for run in runs)
     return {
@@ -247,7 +277,7 @@ def _figures(
     """
     shared = min(int(run.results.datasets[run.dataset]["splits"]) for run in runs)
     found: dict[str, tuple[float, str]] = {}
-    for results, dataset in runs:
+    for results, dataset, *_ in runs:
         for label in results.methods:
             cell = results.summary(dataset, label, mode=mode, metric=metric)
             if cell.complete and label not in found:
@@ -259,7 +289,7 @@ def _figures(
 def _seconds(runs: Sequence[_Run], mode: ScalingMode) -> dict[str, float]:
     """Return the time of selection and fit of each method, mean over splits."""
     means: dict[str, float] = {}
-    for results, dataset in runs:
+    for results, dataset, *_ in runs:
         for label in results.methods:
             spent = [
                 row["seconds_select"] + row["seconds_fit"]

@@ -160,6 +160,24 @@ def test_figures_that_were_selected_otherwise_are_not_mixed_in(tmp_path, other):
     assert (pool.scores == 0.7).all(axis=None)
 
 
+def test_selection_on_a_part_that_is_all_rows_is_selection_on_all(tmp_path):
+    keel(tmp_path, values={(d, m): 0.7 for d in KEEL for m in METHODS})
+    keel(tmp_path, "other", ("rf",), values={(d, "rf"): 0.9 for d in KEEL})
+    alike, other = results_of(tmp_path)
+    experiments = []
+    for subset in (10_000, 10):
+        plan = replace(other.experiment.selection, subset=subset, subset_least=5)
+        said = other.experiment.model_copy(update={"selection": plan})
+        manifest = {
+            **other.manifest,
+            "experiment": said.model_dump(mode="json"),
+            "datasets": [{**x, "n_train": 100} for x in other.manifest["datasets"]],
+        }
+        pool = pool_of([alike, replace(other, manifest=manifest)], "rare")
+        experiments.append(pool.experiments)
+    assert experiments == [("keel", "other"), ("keel",)]
+
+
 def test_data_sets_that_were_selected_otherwise_are_left_out(tmp_path):
     """One more data set in an older way does not change which way counts."""
     keel(

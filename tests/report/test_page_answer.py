@@ -22,6 +22,8 @@ FAMILIES = {
     "drm": "drm",
     "drm-balanced": "drm-balanced",
     "drm-threshold": "drm",
+    "drm-exact": "drm-large",
+    "drm-nystroem": "drm-balanced",
     "svm": "svm",
     "ridge": "ridge",
 }
@@ -59,6 +61,11 @@ def pool(regime="wide", sets=12, origins=None, **means):
         ({"drm": 0.1, "svm": 0.0, "ridge": 0.0}, "ahead", "Use drm; no simpler method"),
         ({"drm": 0.0, "svm": 0.1, "ridge": 0.0}, "behind", "Use svm instead."),
         ({"drm": 0.0, "svm": 0.0, "ridge": -0.1}, "as good", "Use drm; no simpler"),
+        (
+            {"drm": 0.0, "svm": 0.004, "ridge": -0.1},
+            "as good",
+            "drm can be used, and so",
+        ),
         ({"drm": 0.0, "svm": -0.1, "ridge": 0.0}, "as good", "Use ridge instead: simp"),
     ],
 )
@@ -94,6 +101,17 @@ def test_every_way_to_mend_the_method_that_is_not_behind_is_advised():
     assert {"drm-balanced", "drm-threshold"} < {x.second for x in one.dots}
 
 
+def test_a_kernel_of_low_rank_is_advised_where_it_mends_the_linear_method():
+    found = pool("large", drm_exact=0.0, drm_nystroem=0.1, svm=0.1)
+    card = card_of(found.regime, found)
+    assert (card.entry, card.advice) == (
+        "drm-exact",
+        "Use svm or drm-nystroem instead.",
+    )
+    words = "With class weights and a kernel of low rank, drm-nystroem is number "
+    assert card.mended_words.startswith(words)
+
+
 def test_nothing_is_claimed_of_few_origins_or_of_nothing():
     few = pool(sets=8, origins=list("aabbccdd"), drm=0.0, svm=0.1)
     none = pool("large", sets=0, drm=0.0, svm=0.0)
@@ -113,6 +131,13 @@ def test_a_mixed_answer_names_each_kind_of_data():
         "The DRM holds up in part: it is better than every other method on data with"
         " p ≫ n (number 1 of 2); it is behind on data with a rare class (number 2 of"
         " 2), where svm should be used."
+    )
+    large = pool("large", drm=0.0, svm=0.1)
+    said = answer([card_of(one.regime, one) for one in (bad, large)])
+    assert said == (
+        "The DRM does not hold up: it is behind on data with a rare class (number 2 of"
+        " 2), where svm should be used, and on data with large n (number 2 of 2), where"
+        " svm should be used."
     )
 
 

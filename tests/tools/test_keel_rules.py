@@ -67,6 +67,22 @@ def test_the_whole_penalty_is_twice_the_stated_one() -> None:
     assert whole == [{**params, "beta": 2 * params["beta"]} for params in stated]
 
 
+def test_an_inverse_predicts_as_a_factorisation_does() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 3)), np.repeat([0, 1], [30, 10])
+    X[y == 1] += 0.7
+    new = rng.normal(size=(25, 3))
+    method = keel_readings.read_method("drm-poly", "inverse")
+    registered = keel_readings.read_method("drm-poly", "registered")
+    candidates = registered.candidates()[::7]
+    found, expected = (
+        one.predict_grid(X, y, new, candidates, seed=0).labels
+        for one in (method, registered)
+    )
+    assert len(np.unique(expected, axis=0)) > 3
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.mirror
 def test_both_readings_together_give_a_published_cell() -> None:
     """DRM(R) on cleveland-0_vs_4 is printed as 0.8814 ± 0.1783."""
