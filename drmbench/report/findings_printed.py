@@ -137,9 +137,10 @@ class PrintedFindings:
 
         By the stated rule, with either scaling.
         """
-        place = ["dataset", "scaling"]
-        both = [self._stated(column, one).set_index(place) for one in (reading, other)]
-        pairs = both[0].join(both[1], lsuffix="_a", rsuffix="_b", how="inner").round(4)
+        one, two = (self._stated(column, name) for name in (reading, other))
+        pairs = one.merge(two, on=["dataset", "scaling"], suffixes=("_a", "_b")).round(
+            4
+        )
         same = (pairs["mean_a"] == pairs["mean_b"]) & (pairs["sd_a"] == pairs["sd_b"])
         return int(same.sum()), len(pairs)
 
