@@ -22,7 +22,7 @@ OLDEST_PYTHON ?= $(shell for python in python3.11 $(PYTHON); do \
 OLDEST_TESTS := $(addprefix tests/,drm methods contract protocol config cli) \
     $(addprefix --ignore=tests/,drm/test_bad_input.py drm/test_weights.py \
     drm/test_search_weights.py drm/test_loo_weights.py drm/test_threshold.py \
-    config/test_fuzz.py cli/test_boundary.py cli/test_installed.py)
+    config/test_fuzz.py cli/test_boundary.py cli/test_installed.py cli/test_screens.py)
 # One BLAS thread per process: small problems are 50 times slower with oversubscription.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
