@@ -137,10 +137,8 @@ class PrintedFindings:
 
         By the stated rule, with either scaling.
         """
-        one, two = (self._stated(column, name) for name in (reading, other))
-        pairs = one.merge(two, on=["dataset", "scaling"], suffixes=("_a", "_b")).round(
-            4
-        )
+        one, two = (self._stated(column, name).round(4) for name in (reading, other))
+        pairs = one.merge(two, on=["dataset", "scaling"], suffixes=("_a", "_b"))
         same = (pairs["mean_a"] == pairs["mean_b"]) & (pairs["sd_a"] == pairs["sd_b"])
         return int(same.sum()), len(pairs)
 

@@ -9,12 +9,11 @@ the most figures, data sets times methods, in the regime; what has it not is lef
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ import pandas as pd
 
 from drmbench.data import catalogue
 from drmbench.metrics import get_metric, mean_and_spread
-from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode
+from drmbench.protocol.protocol import ROWS_OF_MODE, ScalingMode, SelectionPlan
 from drmbench.report.analyses.sensitivity import fixed_pairs
 from drmbench.report.regimes import (
     ORDER,
@@ -88,20 +87,17 @@ class ScorePool:
         return self.gains.groupby(self.origin_list, sort=False).mean()
 
 
-class _Way(NamedTuple):
+class _Selection(NamedTuple):
     """How parameters were selected; the whole of a regime must share it."""
 
-    #: the plan as JSON, unless a method has one of its own
-    plan: str
+    plan: SelectionPlan  #: without its note, unless a method has one of its own
     preparation: str  #: how columns were prepared
 
-    def on(self, rows: int) -> _Way:
+    def on(self, rows: int) -> _Selection:
         """Return what it comes to on some training rows: a part may be all of them."""
-        plan = json.loads(self.plan)
-        if plan["kind"] != "random" and rows <= (plan["subset"] or 0):
-            plan["subset"] = None
-            plan.pop("subset_least", None)
-        return self._replace(plan=json.dumps(plan, sort_keys=True))
+        if self.plan.kind == "random" or rows > (self.plan.subset or 0):
+            return self
+        return self._replace(plan=replace(self.plan, subset=None, subset_least=0))
 
 
 class _Protocol(NamedTuple):
@@ -110,7 +106,7 @@ class _Protocol(NamedTuple):
     #: kind and sizes, without how often they are drawn again: the first ones are alike
     split: str
     seed: int  #: seed of the experiment
-    way: _Way  #: on the training rows
+    selection: _Selection  #: what it comes to on the training rows
     fingerprint: str  #: of the data set
 
     @property
@@ -124,7 +120,7 @@ class _Run(NamedTuple):
 
     results: Results  #: the experiment
     dataset: str  #: what it calls the data set
-    way: _Way  #: how its parameters were selected, here and on other data sets
+    selection: _Selection  #: that of the whole experiment
     rows: int  #: how many it was trained on
 
 
@@ -212,19 +208,41 @@ def _runs(
         if spec.split.max_train is not None or fixed_pairs(one):
             continue
         split = spec.split.model_dump_json(exclude={"repeats"})
-        plan = spec.selection_for(None, mode).identity()
-        way = _Way(json.dumps(plan, sort_keys=True), spec.preparation)
+        plan = replace(spec.selection_for(None, mode), note="")
+        selection = _Selection(plan, spec.preparation)
         for name, entry in one.datasets.items() if metric in one.rows.columns else ():
             real = str(entry.get("substitute") or name)
             if entry.get("missing"):
                 continue
             if regime_of(DatasetFacts.of_run(real, entry)) != regime:
                 continue
-            run = _Run(one, name, way, int(entry.get("n_train") or sys.maxsize))
+            run = _Run(one, name, selection, int(entry.get("n_train") or sys.maxsize))
             fingerprint = str(entry.get("fingerprint"))
-            protocol = _Protocol(split, spec.seed, way.on(run.rows), fingerprint)
+            applied = selection.on(run.rows)
+            protocol = _Protocol(split, spec.seed, applied, fingerprint)
             found.setdefault(real, {}).setdefault(protocol, []).append(run)
     return found
+
+
+def _selected_by(selection: _Selection, found: _Runs) -> _Runs:
+    """Keep what comes to the same on its data set as this way of selection."""
+    return {
+        name: {
+            protocol: runs
+            for protocol, runs in there.items()
+            if protocol.selection == selection.on(runs[0].rows)
+        }
+        for name, there in found.items()
+    }
+
+
+def _figure_counts(found: _Runs) -> Counter[tuple[str, int]]:
+    """Count figures, data sets times methods, by what decides their splits."""
+    counts: Counter[tuple[str, int]] = Counter()
+    for there in found.values():
+        for protocol, runs in there.items():
+            counts[protocol.drawn] += sum(len(run.results.methods) for run in runs)
+    return counts
 
 
 def _comparable(found: _Runs) -> dict[str, list[_Run]]:
@@ -233,26 +251,15 @@ def _comparable(found: _Runs) -> dict[str, list[_Run]]:
     The way is the one with the most figures; of several splits in that way, the ones
     that have the most.
     """
-    every = [pair for by_protocol in found.values() for pair in by_protocol.items()]
-    figures = {
-        way: sum(
-            sum(len(run.results.methods) for run in runs)
-            for protocol, runs in every
-            if protocol.way == way.on(runs[0].rows)
-        )
-        for way in dict.fromkeys(run.way for _, runs in every for run in runs)
-    }
-    if not figures:
-        return {}
-    way = max(figures, key=lambda one: figures[one])
-    alike = {
-        name: {p: runs for p, runs in there.items() if p.way == way.on(runs[0].rows)}
-        for name, there in found.items()
-    }
-    splits: Counter[tuple[str, int]] = Counter()
-    for by_protocol in alike.values():
-        for protocol, runs in by_protocol.items():
-            splits[protocol.drawn] += sum(len(run.results.methods) for run in runs)
+    ways = dict.fromkeys(
+        run.selection
+        for there in found.values()
+        for runs in there.values()
+        for run in runs
+    )
+    choices = [_selected_by(selection, found) for selection in ways]
+    alike = max(choices, key=lambda one: _figure_counts(one).total(), default={})
+    splits = _figure_counts(alike)
     chosen = {
         name: there[max(there, key=lambda protocol: splits[protocol.drawn])]
         for name, there in alike.items()

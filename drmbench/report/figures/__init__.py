@@ -158,7 +158,7 @@ def write_figures(
             sections[drawing.id] = _section(drawing, files)
         if sections:
             others = _present_sections(folder / INDEX) if names else {}
-            text = _HEAD + "\n".join({**others, **sections}.values())
+            text = _index({**others, **sections}.values())
             written.append(_write(folder / INDEX, text.encode()))
     except OSError as error:
         why = f"cannot write to {folder}: {reason_of(error)}"
@@ -168,13 +168,17 @@ def write_figures(
 
 def svg_index(drawings: Iterable[Drawing]) -> str:
     """Return the index of drawings that were all written as SVG."""
-    return _HEAD + "\n".join(_section(x, {"svg": f"{x.id}.svg"}) for x in drawings)
+    return _index(_section(x, {"svg": f"{x.id}.svg"}) for x in drawings)
 
 
 def _write(target: Path, content: bytes) -> Path:
     with replacing(target) as temporary:
         temporary.write_bytes(content)
     return target
+
+
+def _index(sections: Iterable[str]) -> str:
+    return _HEAD + "\n".join(sections)
 
 
 def _section(drawing: Drawing, files: Mapping[str, str]) -> str:
